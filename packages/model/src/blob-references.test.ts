@@ -19,7 +19,7 @@ function prepared(value: JsonObject) {
   return { ...preparation.prepared, stored }
 }
 
-/** What the rule says, by looking at every value. */
+/** Finds the blob references of a JSON value by visiting every value in it, as the rule BLOB-1 says. */
 function byVisiting(value: Json, found = new Set<string>()): Set<string> {
   if (typeof value === 'string') {
     for (const match of value.matchAll(/blob:\/\/([0-9a-f]{64})(?![0-9a-f])/g)) found.add(match[1] as string)

@@ -7,7 +7,7 @@ export interface BlankBody {
   readonly nowMs: number
   readonly canvasPageId: string
   readonly prosePageId: string
-  /** `list` unless documents are created for editors of the keyed form. [CFG-2] */
+  /** The written form of new documents: `keyed` where the relay serves editors of the keyed form, else `list`. [CFG-2] */
   readonly form: 'list' | 'keyed'
 }
 

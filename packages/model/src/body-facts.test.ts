@@ -7,15 +7,15 @@ import { bodyOf } from './testing/arbitrary.ts'
 const factsOf = (members: { readonly [member: string]: Json }, clientVersion?: Json) =>
   bodyFacts(bodyOf({ id: 'doc', ...members }), clientVersion)
 
-describe('what a head has of a body', () => {
-  it('[BODY-16] a head shows the first 1,024 characters of a title, and no half of a pair at their end', () => {
+describe('the facts of a body in a head', () => {
+  it('[BODY-16] a head shows the first 1,024 characters of a title, and never ends in half a character', () => {
     expect(factsOf({ name: 'x'.repeat(1_024) }).title).toBe('x'.repeat(1_024))
     expect(factsOf({ name: 'x'.repeat(5_000) }).title).toBe('x'.repeat(1_024))
     expect(factsOf({ title: `${'x'.repeat(1_023)}😀y` }).title).toBe('x'.repeat(1_023))
     expect(factsOf({ title: `${'x'.repeat(1_022)}😀y` }).title).toBe(`${'x'.repeat(1_022)}😀`)
   })
 
-  it('[BODY-16] tags, locks and last writer are in a head up to 8,192 characters of JSON; one that is too long is left out and the others stay', () => {
+  it('[BODY-16] a head has tags, locks and last writer up to 8,192 characters of JSON, without a longer member', () => {
     const short = { tags: ['a', { deep: null }], lockedBy: 'ann', lockedByName: 'Ann', lockedAt: 5 }
     expect(factsOf(short).carried).toEqual(short)
     const { tags, ...locks } = short
@@ -33,7 +33,7 @@ describe('what a head has of a body', () => {
       expect(factsOf({}, long)).not.toHaveProperty('clientVersion')
   })
 
-  it('[BODY-16] facts that an earlier release stored are bounded, and bounded ones stay the same', () => {
+  it('[BODY-16] facts that an earlier release stored are bounded, and bounded facts stay the same', () => {
     const bounded = factsOf({ name: 'Plan', tags: ['a'] }, 2)
     expect(boundedFacts(bounded)).toBe(bounded)
     const older = {
@@ -46,7 +46,7 @@ describe('what a head has of a body', () => {
     expect(boundedFacts(older)).toEqual(shown)
   })
 
-  it('[BODY-16] a title in a head never comes back as a title', () => {
+  it('[BODY-16] a title cut for a head is never written back as the title of the body', () => {
     const long = 'x'.repeat(5_000)
     expect(settleTitle(long, long, factsOf({ name: long }).title)).toBe(long)
   })

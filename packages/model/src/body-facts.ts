@@ -3,10 +3,10 @@ import { headTitle, shownTitle } from './body-title.ts'
 import type { Json } from './json.ts'
 
 /**
- * What lists, checks and metadata need to know about a body; stored beside it, so that they need not read it. [BODY-15]
+ * What lists, checks and metadata need to know about a body. Facts are stored beside the body, so that nobody has to read the body for them. [BODY-15]
  *
- * Their size has a bound whatever the body holds: they are sent to every reader with each change, and lists hold those of
- * all documents. The body keeps everything. [BODY-16]
+ * The size of facts has a bound whatever the body holds: each change sends them to every reader, and a list has the facts of all documents. Only facts are
+ * cut; the body keeps everything. [BODY-16]
  */
 export interface BodyFacts {
   /** The title as shown, cut as heads show it: `name`, else `title`, else `Untitled Document`. */
@@ -16,19 +16,19 @@ export interface BodyFacts {
   readonly canvasPageCount: number
   readonly prosePageCount: number
   /**
-   * Number of shapes on all pages, and of prose pages with content: a suspicious zeroing is found by comparing them.
-   * [LIFE-18]
+   * The number of shapes on all pages; `filledProsePageCount` is the number of prose pages with content. A suspicious
+   * zeroing of a document is found by comparing these numbers before and after a write. [LIFE-18]
    */
   readonly shapeCount: number
   readonly filledProsePageCount: number
   /**
-   * `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them; without
-   * those that are too long.
+   * `tags`, `lockedBy`, `lockedByName`, `lockedAt`, `lastModifiedBy`, `lastModifiedByName` as the body has them. A member
+   * that is too long is left out.
    */
   readonly carried: { readonly [member: string]: Json }
   /**
-   * The client's own member `version`. It is kept here and not in the stored bytes, and shown only with `[compat]
-   * editor_client`. Absent when no PUT gave one, and when it is too long. [CFG-2]
+   * The member `version` that a client PUT. The relay keeps `version` here and not in the stored bytes, and shows it only
+   * with `[compat] editor_client`. Absent when no PUT gave a `version`, and when it is too long. [CFG-2]
    */
   readonly clientVersion?: Json
 }
@@ -50,12 +50,12 @@ export interface PreparedBody {
    */
   readonly name: string | null
   readonly title: string | null
-  /** `undefined`: absent, so the collection does not change. */
+  /** The collection that a PUT names; `undefined` when the PUT names none, so that the collection does not change. */
   readonly collectionId: string | null | undefined
   readonly sharedWith: readonly Json[] | undefined
 }
 
-/** The short ones come first: tags that are too long must not push out who has locked the document. */
+/** The members that facts carry, short ones first: tags that are too long must not push out who has locked the document. */
 const CARRIED = ['lockedBy', 'lockedByName', 'lockedAt', 'lastModifiedBy', 'lastModifiedByName', 'tags']
 /** Most characters of JSON of all carried members together. */
 const MOST_CARRIED = 8_192
@@ -81,7 +81,7 @@ export function bodyFacts(body: DocumentBody, clientVersion?: Json): BodyFacts {
   }
 }
 
-/** Facts as they are bounded now, from those that any release has stored; the same ones when they are. [BODY-16] */
+/** Cuts facts that any release has stored to the present bounds. Returns `facts` itself when they are within the bounds. [BODY-16] */
 export function boundedFacts(facts: BodyFacts): BodyFacts {
   const { clientVersion, ...others } = facts
   const title = headTitle(facts.title)

@@ -9,7 +9,7 @@ import { documentBody } from './testing/arbitrary.ts'
 
 const HASH = 'ab'.repeat(32)
 
-/** Parts of `other` in the place of some of `body`, the others kept as they are. */
+/** Puts parts of `other` in the place of some parts of `body`, and keeps the other parts of `body` as they are. */
 function mixed(body: DocumentBody, other: DocumentBody, picks: readonly boolean[]): DocumentBody {
   const mix = <T>(own: readonly T[], theirs: readonly T[]): readonly T[] => [
     ...own.filter((_, i) => picks[i % picks.length]),
@@ -36,7 +36,7 @@ describe('growth of a body', () => {
     )
   })
 
-  it('[BODY-14] [BLOB-2] pages that differ in the middle are measured by the difference, whatever characters and hashes surround it', () => {
+  it('[BODY-14] [BLOB-2] pages that differ in the middle are measured by their difference, whatever stands around it', () => {
     const part = fc.array(
       fc.constantFrom('a', '"', '\u{1F600}', '\u{1F601}', '\ud83d', 'é', '\n', `blob://${HASH} `, 'x'.repeat(130)),
       { maxLength: 6 },

@@ -3,7 +3,7 @@ import { blobReferencesIn } from './blob-references.ts'
 import { writeBody } from './body-write.ts'
 import { childrenOf } from './canvas/stored-shape.ts'
 
-/** How much more the second of two bodies takes, and whether it references more blobs. */
+/** How much larger the second of two bodies is, and whether it references more blobs. */
 export interface BodyGrowth {
   /** UTF-8 bytes by which the stored form of the second body is longer; negative when it is shorter. [BODY-14] */
   readonly bytes: number
@@ -28,12 +28,12 @@ export function bodyGrowth(before: DocumentBody, after: DocumentBody): BodyGrowt
     const known = new Set(blobReferencesIn(text))
     return names.some((hash) => !known.has(hash))
   }
-  // A blob may be one that a shape which is the same in both references.
+  // A shape that both bodies share may reference the blob already, so the check is repeated with these shapes.
   const addsBlobs = missesFrom(old) && (others.size === 0 || missesFrom(writeBody(changed(before))))
   return { bytes: utf8Length(now) - utf8Length(old), addsBlobs }
 }
 
-/** A change of a body and how much more it takes. */
+/** A change of a body, and by how much the body grew. */
 export interface MeasuredChange {
   readonly before: DocumentBody
   readonly after: DocumentBody
@@ -41,19 +41,19 @@ export interface MeasuredChange {
 }
 
 /**
- * Returns the growth from `before` to `after`, computed from the measured growth of the same change to another body. It costs as much as
- * comparing `before` with that other body, however much the change adds. `addsBlobs` may be true although no blob is added.
+ * Returns the growth from `before` to `after`, computed from the measured growth of the same change to another body. The cost is that
+ * of comparing the two bodies before the change, and the two after it, however much the change adds. `addsBlobs` may be true although no blob is added.
  */
 export function growthLike(measured: MeasuredChange, before: DocumentBody, after: DocumentBody): BodyGrowth {
   const back = bodyGrowth(before, measured.before)
   return {
     bytes: back.bytes + measured.growth.bytes + bodyGrowth(measured.after, after).bytes,
-    // Of a blob that only the other body references it is unknown whether the change adds it.
+    // A blob that only the other body references may be new in `after`. To be safe, such a blob counts as added.
     addsBlobs: measured.growth.addsBlobs || back.addsBlobs,
   }
 }
 
-/** Returns `body` without the parts that are the same object in both, which take equal space. */
+/** Returns `body` without the parts that are the same object in `before` and `after`, since these take equal space. */
 function onlyChanged(body: DocumentBody, before: DocumentBody, after: DocumentBody): DocumentBody {
   return {
     ...body,
@@ -64,7 +64,7 @@ function onlyChanged(body: DocumentBody, before: DocumentBody, after: DocumentBo
   }
 }
 
-/** One page that both have is kept, so that neither list is empty and every changed page costs a comma in both. */
+/** Returns the changed pages, and one page that both lists have: with it neither list is empty, and every changed page costs a comma in both. */
 function changedPages<T>(pages: readonly T[], before: readonly T[], after: readonly T[]): readonly T[] {
   if (before === after) return []
   const [old, now] = [new Set(before), new Set(after)]
@@ -73,8 +73,8 @@ function changedPages<T>(pages: readonly T[], before: readonly T[], after: reado
 }
 
 /**
- * The equal start and end of a changed page's HTML take equal space in both. This many characters of them are kept, so
- * that no hash is cut.
+ * The equal start and the equal end of a changed page's HTML take equal space in both bodies, so they are cut off. This
+ * many characters of each are kept, so that no hash is cut.
  */
 const margin = 128
 
@@ -122,8 +122,8 @@ function shortened(body: DocumentBody, middles: ReadonlyMap<ProsePage, string>):
 }
 
 /**
- * For each changed canvas page, the same page without the shapes that are the same value in both; one of these is kept, so that no list is empty
- * where it was not. Pages with groups are left as they are, because a group decides about how other shapes are written.
+ * Returns, for each changed canvas page, the page without the shapes that are the same value in both bodies. One such shape is kept, so that no list of
+ * shapes becomes empty. Pages with groups are left as they are, because a group decides how other shapes are written.
  */
 function withoutSameShapes(before: readonly CanvasPage[], after: readonly CanvasPage[]): ReadonlyMap<CanvasPage, CanvasPage> {
   const others = new Map<CanvasPage, CanvasPage>()

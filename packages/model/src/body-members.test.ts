@@ -5,7 +5,7 @@ import { threadTime } from './testing/thread-time.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
-/** Names and texts full of what a scan could trip over. */
+/** Names and texts with quotes, brackets, backslashes and other characters that could mislead a scan. */
 const trap = fc.oneof(
   fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', 'u', 'é', '\n', '😀') }),
   fc.string(),

@@ -13,7 +13,7 @@ const COLON = 0x3a
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Finds the top-level members of a compact JSON object, in order, without parsing their values: one pass over the
+ * Finds the top-level members of a compact JSON object, in order, without parsing their values, in one pass over the
  * bytes. Throws when brackets or quotes do not close; does not check the rest of the grammar.
  */
 export function memberSpans(bytes: Uint8Array): readonly MemberSpan[] {

@@ -2,8 +2,9 @@ import { childrenOf } from './canvas/stored-shape.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 
 /**
- * Returns the order in which records are read: of repeated ids the first, no id without a record, and at the end the
- * records that the order does not name, by `createdAt` (those without a number last), then id. [YDOC-4, BODY-4]
+ * Returns the ids of records in the order in which they are read. Of repeated ids only the first counts, and an id without
+ * a record is left out. Records that `listed` does not name come last, sorted by `createdAt` (records without a number
+ * after the others), then by id. [YDOC-4, BODY-4]
  */
 export function healOrder(listed: readonly unknown[], records: ReadonlyMap<string, JsonObject>): readonly string[] {
   const seen = new Set<string>()
@@ -19,7 +20,7 @@ export function healOrder(listed: readonly unknown[], records: ReadonlyMap<strin
 
 /**
  * Returns the shapes of a page, bottom first, with the members of a group directly after it in the order of its
- * `childIds`. Only the group decides where its members are; the page's order is ignored for them. [CANVAS-17, BODY-4]
+ * `childIds`. Only the group decides where its members are; the order of the page is ignored for members. [CANVAS-17, BODY-4]
  */
 export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<string, JsonObject>): readonly string[] {
   const members = groupMembers(shapes)
@@ -40,7 +41,7 @@ export function stackShapes(listed: readonly unknown[], shapes: ReadonlyMap<stri
     }
   }
   for (const id of healed) if (!members.has(id)) put(id)
-  // Groups that contain each other have no outermost one; they are shown so that none is lost.
+  // Groups that contain each other have no outermost group. They are added here, so that no shape is lost.
   if (stack.size < shapes.size)
     for (const id of byAge(
       [...members].filter((id) => !stack.has(id)),

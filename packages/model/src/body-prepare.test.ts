@@ -77,13 +77,13 @@ describe('prepareBody', () => {
     })
   })
 
-  it('[BODY-10] a body with another id than its path is ID_MISMATCH, and a missing id becomes that of the path', () => {
+  it('[BODY-10] a body with another id than its path is ID_MISMATCH, and a missing id becomes the id of the path', () => {
     expect(refused({ id: 'other' })).toMatchObject({ code: 'ID_MISMATCH', details: { pathId: 'doc', bodyId: 'other' } })
     expect(refused({ id: 5 })).toMatchObject({ code: 'ID_MISMATCH', details: { bodyId: '5' } })
     expect(prepared({ name: 'N' }).value).toMatchObject({ id: 'doc', name: 'N' })
   })
 
-  it('[BODY-10] collectionId and sharedWith are removed from the body, and a missing one differs from null', () => {
+  it('[BODY-10] collectionId and sharedWith are removed from the body, and a missing collectionId differs from null', () => {
     expect(prepared({ collectionId: 'c', sharedWith: ['u', { userId: 'v' }] })).toMatchObject({
       collectionId: 'c',
       sharedWith: ['u', { userId: 'v' }],
@@ -105,7 +105,7 @@ describe('prepareBody', () => {
     ).toHaveLength(1000)
   })
 
-  it('[BODY-10] of different name and title the changed one wins, and name when both changed', () => {
+  it('[BODY-10] when name and title differ, the changed one wins, and name wins when both changed', () => {
     expect(settleTitle('old', 'new', 'old')).toBe('new')
     expect(settleTitle('new', 'old', 'old')).toBe('new')
     expect(settleTitle('x', 'y', 'old')).toBe('x')
@@ -118,7 +118,7 @@ describe('prepareBody', () => {
     expect(prepared({ name: 'new', title: long }, facts.title).value).toMatchObject({ name: 'new', title: 'new' })
     expect(prepared({ name: long, title: long }, facts.title).value).toMatchObject({ name: long, title: long })
     expect(prepared({ name: `${long}!`, title: long }, facts.title).value).toMatchObject({ name: `${long}!`, title: `${long}!` })
-    // What an earlier release remembered of the title.
+    // An earlier release stored the whole title in the head.
     expect(settleTitle(long, 'new', long)).toBe('new')
     expect(prepared({ name: 'old', title: 'new' }, 'old').value).toMatchObject({ name: 'new', title: 'new' })
     expect(prepared({ name: 'x', title: 'y' })).toMatchObject({
@@ -130,7 +130,7 @@ describe('prepareBody', () => {
     expect(prepared({ title: 'only' }).value).not.toHaveProperty('name')
   })
 
-  it('[BODY-4] order numbers of prose pages follow the page order, and are kept when they already do', () => {
+  it('[BODY-4] order numbers of prose pages are changed to follow the page order, and kept when they already do', () => {
     const page = (id: string, order?: number) => ({ ...prosePage(id, ''), ...(order === undefined ? {} : { order }) })
     const orders = (...pages: JsonObject[]) =>
       (prepared({ richTextPages: pages }).value.richTextPages as unknown as { order?: number }[]).map(({ order }) => order)

@@ -6,7 +6,7 @@ import { writeSettledBody } from './body-write.ts'
 import { isJsonObject, type Json, type JsonObject, memberOf, setMember } from './json.ts'
 import { type JsonLimits, jsonLimits, parseJsonBytes } from './json-scan.ts'
 
-/** Why a PUT body is refused; `details` are those of the error table. */
+/** Why the body of a PUT is refused. `details` has the members that the error table names for the code. */
 export interface BodyRefusal {
   readonly code: 'BAD_JSON' | 'BAD_BODY' | 'ID_MISMATCH' | 'BODY_TOO_LARGE'
   readonly message: string
@@ -29,7 +29,7 @@ const MAX_SHOWN_CHARACTERS = 256
 const MAX_PATH_CHARACTERS = 4096
 
 /**
- * Turns the bytes of a PUT into what is stored and decided on: parses once, checks, heals, and settles the title
+ * Prepares the bytes of a PUT for storing and for the decision about the PUT: parses once, checks, heals, and settles the title
  * against `storedTitle` (`null` for a new document). [BODY-2..BODY-11] A body without `id` gets the document's id.
  *
  * Pure and linear in the bytes: about a second for 100 MiB, so large bodies must not be prepared on the event loop.

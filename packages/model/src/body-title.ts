@@ -19,8 +19,8 @@ export function shownTitle(body: DocumentBody): string {
 }
 
 /**
- * Returns a title as heads show it: its first 1,024 characters, without half a pair at the end. It is only for showing and
- * comparing, and never written into a body. [BODY-16]
+ * Returns a title as heads show it: its first 1,024 characters, without half a character at the end. This title is
+ * only shown and compared, and never written into a body. [BODY-16]
  */
 export function headTitle(title: string): string {
   if (title.length <= MOST_SHOWN) return title
@@ -31,9 +31,10 @@ export function headTitle(title: string): string {
 }
 
 /**
- * Returns the title of a PUT in which `name` and `title` differ: the one that was changed, `name` if both were.
- * [BODY-10] `before` is the title in the head of the stored document, `null` for a new one. A head has only the beginning of
- * a long title, so long ones are compared by their beginning; when both begin as the stored one does, `name` wins.
+ * Returns the title of a PUT in which `name` and `title` differ: the one that the caller changed, or `name` if both changed.
+ * [BODY-10] `before` is the title in the head of the stored document, `null` for a new document. A head has only the
+ * beginning of a long title, so long titles are compared by their beginning. When `name` and `title` both begin like
+ * `before`, `name` wins.
  */
 export function settleTitle(name: string, title: string, before: string | null): string {
   const isKept = (given: string): boolean => before !== null && headTitle(given) === headTitle(before)

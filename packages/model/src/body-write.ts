@@ -28,7 +28,7 @@ export function writeStoredBody(body: DocumentBody): Uint8Array<ArrayBuffer> {
 export interface SettledBody {
   readonly body: DocumentBody
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Sorted, each once. */
+  /** The hashes of the referenced blobs, sorted, each once. */
   readonly blobReferences: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export function writeSettledBody(given: DocumentBody, withListed: boolean): Sett
   return { body: settled, bytes, blobReferences }
 }
 
-/** Returns `body` itself when its list is correct already. */
+/** Sets the member `blobReferences` of a body. Returns `body` itself when this member is correct already. */
 function withReferences(body: DocumentBody, references: readonly string[]): DocumentBody {
   const own = body.members.get(BLOB_REFERENCES)
   if (own === undefined && references.length === 0) return body
@@ -73,7 +73,7 @@ export function writeBody(body: DocumentBody): string {
 }
 
 /**
- * Returns the form of each page container: its own, else that of the other one, else the list form. [BODY-2, BODY-3]
+ * Returns the form of each page container: its own form, else the form of the other container, else the list form. [BODY-2, BODY-3]
  */
 export function writtenForms(body: DocumentBody): { readonly canvas: WrittenForm; readonly prose: WrittenForm } {
   const own = (form: ContainerForm, other: ContainerForm): WrittenForm =>

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from './json.ts'
 
 /**
- * One open JSON document, normalised from both written forms (list and keyed, in any mix); it can be written back in
- * each. [BODY-1, BODY-2]
+ * One open JSON document, normalised from both written forms (list and keyed, in any mix). `writeBody` writes each
+ * container in its own form. [BODY-1, BODY-2]
  *
  * Values are immutable. An edit keeps the identity (`===`) of every part that it did not change, and `reconcile` relies
  * on that. Members that this model does not name are kept at every depth. [BODY-7]
@@ -16,18 +16,18 @@ export interface DocumentBody {
   readonly members: ReadonlyMap<string, Json>
   readonly canvas: CanvasContainer
   readonly prose: ProseContainer
-  /** Absent when the body has none. An `Opaque` has no `items` object inside and is read as empty. [BODY-3] */
+  /** The reference library; absent when the body has none. An `Opaque` has no object `items` and is read as empty. [BODY-3] */
   readonly references: References | Opaque | undefined
   readonly fields: Fields | Opaque | undefined
 }
 
 /**
- * Names of an object's members in the order in which they are written, including those that this model takes out. It
- * may name members that do not exist; members that it does not name are written at the end.
+ * Names of an object's members in the order in which they are written, including members that this model keeps elsewhere.
+ * The order may name members that do not exist. Members that the order does not name are written at the end.
  */
 export type MemberOrder = readonly string[]
 
-/** How a container is written. `absent`: the input had none; it is written empty, in the form of BODY-3. */
+/** How a container is written. `absent`: the input had no such container, so an empty one is written in the form that BODY-3 says. */
 export type ContainerForm = 'list' | 'keyed' | 'absent'
 
 export interface CanvasContainer {
@@ -42,7 +42,7 @@ export interface CanvasPage {
   readonly members: JsonObject
   readonly memberOrder?: MemberOrder
   readonly shapesForm: ContainerForm
-  /** Bottom first. */
+  /** The shapes of the page, bottom first. */
   readonly shapes: readonly Shape[]
 }
 
@@ -74,11 +74,11 @@ export interface References {
   readonly kind: 'references'
   readonly memberOrder?: MemberOrder
   readonly items: ReadonlyMap<string, JsonObject>
-  /** Ids in display order, healed as YDOC-4. */
+  /** The ids of the items in display order, healed as YDOC-4 says. */
   readonly order: readonly string[]
   /** The name of the order in the input: `order` is kept when `itemOrder` was absent. */
   readonly orderName: 'itemOrder' | 'order'
-  /** Every other member, `style` included. */
+  /** Every member except the items and their order; includes `style`. */
   readonly members: JsonObject
 }
 

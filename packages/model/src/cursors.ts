@@ -1,30 +1,30 @@
 import type { Position } from './paging.ts'
 
 /**
- * Names an item of a list so that it is found again after others changed the document: by the page it is on, and by its id or, without one,
- * by its place and content.
+ * Names an item of a list, so that the item is found again after others changed the document: by its page, and by its id. An item without id is named by
+ * its place and content.
  */
 export interface ItemName {
   readonly page: string
   readonly name: string
 }
 
-/** An item that a listing has now. */
+/** An item of the present listing, with its place. */
 export interface NamedItem extends ItemName {
   readonly at: Position
 }
 
-/** Where a listing goes on: for the version it was given out for a position, and for others the names around it. [AG-82] */
+/** Where a listing goes on. `at` is the position in the version `version`; in other versions, the names around the place count. [AG-82] */
 export interface Cursor {
   readonly version: number
   readonly at: Position
-  /** Distinguishes listings. */
+  /** The fingerprint of the listing to which the cursor belongs. */
   readonly key: string
-  /** Hashes of the page, of the next item and of the last one shown of that page; `''`: none was. */
+  /** Hashes of the page (`page`), the next item (`next`) and the last shown item of that page (`last`; `''` when none was shown). */
   readonly page: string
   readonly next: string
   readonly last: string
-  /** How many items of the page stand before the next one. */
+  /** How many items of the page stand before the next item. */
   readonly count: number
 }
 
@@ -49,19 +49,19 @@ export function readCursor(text: string): Cursor | null {
   }
 }
 
-/** Distinguishes names; not secret. */
+/** A short hash (32-bit FNV-1a) that tells names apart; not secret. */
 export function fingerprint(text: string): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return (hash >>> 0).toString(36)
 }
 
-/** Where a listing goes on in another version; `isGuess`: neither neighbour is there any more, so the number of items before decides. */
+/** Where a listing goes on in another version. `isGuess`: both neighbours of the place are gone, so the number of items before it decides. */
 export type Relocated = { readonly at: Position; readonly isGuess: boolean }
 
 /**
- * Finds the place of a cursor among the items that there are now; `null`: its page is gone. When the next item and the last shown one do not
- * stand together any more, the one that is nearer to its former place decides: the other was moved. [AG-82]
+ * Finds the place of a cursor among the present items; `null` when its page is gone. When the next item and the last shown item no longer stand together,
+ * the item that is nearer to its former place decides, since the other item was moved. [AG-82]
  */
 export function relocate(cursor: Cursor, items: Iterable<NamedItem>): Relocated | null {
   const places: Position[] = []

@@ -45,10 +45,10 @@ export interface Refusal {
   readonly facts: { readonly [member: string]: unknown }
 }
 
-/** A link to a document of the relay, or a relative one, as it was written in the content of a call. [AG-84] */
+/** A link to a document of the relay, or a relative link, as the content of a call has it. [AG-84] */
 export interface ContentLink {
   readonly href: string
-  /** The page on which it stands. */
+  /** The page on which the link stands. */
   readonly pageId?: string
   /** The step of the call, from 1. */
   readonly step?: number
@@ -61,19 +61,19 @@ export interface Edited<R> {
   readonly result: R
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
-  /** Ids of the written blocks; where blocks changed places, the ids of those that moved. [PROSE-50] */
+  /** Ids of the written blocks; where blocks changed places, the ids of the moved blocks. [PROSE-50] */
   readonly writtenBlocks?: readonly string[]
-  /** The written page, when there is one: the agent is shown on it. [PRES-1] */
+  /** The id of the written page, on which people see the agent; absent when no page was written. [PRES-1] */
   readonly writtenPage?: string
   /** The written shapes, shown as the agent's selection. When absent, the written blocks are shown. [PRES-1] */
   readonly selection?: readonly string[]
   /** The words that were edited in text blocks, for a live document in which others type beside them. [AG-48] */
   readonly textChanges?: readonly TextChange[]
-  /** What the caller knows of pages that it wrote as a whole. [AG-17] */
+  /** What the caller knows of the pages that the call wrote as a whole. [AG-17] */
   readonly shown?: readonly ShownPage[]
-  /** A page was replaced whose caller was not shown it whole, so the state before is worth keeping. [AG-26] */
+  /** The call replaced a page that its caller was not shown whole, so the state before is worth keeping. [AG-26] */
   readonly isBlind?: true
-  /** Links of the call's content that are still to be checked, since only other documents can tell. [AG-84] */
+  /** Links in the content of the call that are not checked yet, since their targets are in other documents. [AG-84] */
   readonly links?: readonly ContentLink[]
 }
 
@@ -82,14 +82,14 @@ export interface EditEnvironment {
   readonly nowMs: number
   /** `count` random characters of `[A-Za-z0-9_-]`. */
   random(count: number): string
-  /** What the caller saw before; absent: nothing is known of it. [AG-17] */
+  /** What the caller saw of the document before the call; absent when unknown. [AG-17] */
   readonly seen?: Seen
 }
 
 /**
  * The effect of one write tool on a document. Pure, and the same for a cold document, a live one and a dry run.
- * [CONC-1] `args` passed the tool's schema. Everything that depends on the document is decided here, so that a retry
- * decides it again. [CONC-6]
+ * [CONC-1] `args` passed the tool's schema. An edit decides everything that depends on the document, so that a retry
+ * decides again. [CONC-6]
  */
 export type Edit<A, R> = (body: DocumentBody, args: A, environment: EditEnvironment) => Edited<R> | Refusal
 
@@ -103,15 +103,15 @@ export interface PlannedEdit<R> {
 export interface EditRow<A = never, R extends object = object> {
   readonly edit: Edit<A, R>
   /**
-   * Returns why a call is refused whatever the document; absent when the arguments alone never decide. The edit checks
-   * it again. [MCP-3]
+   * Refuses arguments that are wrong for every document; returns `null` otherwise. Absent when arguments alone are never
+   * wrong. The edit makes the same checks again. [MCP-3]
    */
   readonly flaw?: (args: A) => Refusal | null
-  /** It looks for ways of connectors, which takes long on a page of a few kilobytes too. [CONC-13] */
+  /** The edit searches for ways of connectors, which takes long even on a page of a few kilobytes. [CONC-13] */
   readonly routes?: true
   /**
-   * Fits an edit to a newer body, as if it were made of that one; `null` when it has to be made anew. It takes much less time than the edit.
-   * Only an edit that adds and leaves everything else alone has this member: it is planned while people go on changing the document. [CONC-14]
+   * Fits a planned edit to a newer body, as if the edit had run on that body; `null` when the edit has to run again. Takes much less time than the edit.
+   * Only an edit that adds parts and changes no others has this member. Such an edit is planned while people go on changing the document. [CONC-14]
    */
   refit?(planned: PlannedEdit<R>, now: DocumentBody, args: A, environment: EditEnvironment): Edited<R> | null
 }
@@ -122,7 +122,7 @@ export function refused(code: string, message: string, facts: Refusal['facts'] =
 
 const OUTDATED = 'OUTDATED'
 
-/** An edit refuses so when what was prepared for it does not fit the document any more: who prepared it does so again. No caller is told this code. */
+/** The refusal of an edit whose preparation no longer fits the document. The relay then prepares the edit again; no caller sees this code. */
 export function outdated(message: string): Refusal {
   return refused(OUTDATED, message)
 }

@@ -8,7 +8,7 @@ import { readFlaw } from './reads.ts'
 import { group, rectangle } from './testing/builders.ts'
 import { limitHere, threadTime } from './testing/thread-time.ts'
 
-/** As much as a request may hold. */
+/** The length of a text that fills a request, in characters. */
 const LENGTH = 8_000_000
 const TEXTS = Object.entries({
   letters: 'x'.repeat(LENGTH),
@@ -70,7 +70,7 @@ describe('time of drawing labels', () => {
     takesLessThan(100, () => wrapLabel(label, { fontSizePx: 10, maxWidth: 30, maxLines: 1 }))
   })
 
-  it('[CONC-13] [TOOL-19] whether a label has room is known when the room is full', () => {
+  it('[CONC-13] [TOOL-19] the check whether a label fits stops when the room of the shape is full', () => {
     const value = rectangle('a', { width: 60, height: 40, label: 'word '.repeat(2000) })
     takesLessThan(200, () => Array.from({ length: 500 }, () => labelOverflows(value)))
   })

@@ -40,7 +40,7 @@ const simpleEdits = {
 
 export type SimpleEditName = keyof typeof simpleEdits
 
-/** Several edits as one. [TOOL-edit_document] */
+/** Runs several edits as one, all or none. [TOOL-edit_document] */
 const editDocument: Edit<EditDocument, StepsDone> = (body, args, environment) =>
   runSteps((tool, now, own, same) => runUnchecked(tool as SimpleEditName, now, own, same), body, args, environment)
 
@@ -54,25 +54,25 @@ export const editNames = Object.keys(edits) as readonly EditName[]
 export type EditArgs<N extends EditName> = Parameters<(typeof edits)[N]['edit']>[1]
 
 /**
- * Returns why a call is refused before its document is looked up; `null` when only the document can tell. `args` passed
- * the tool's schema. [MCP-3]
+ * Refuses arguments that are wrong for every document, before the document is looked up; `null` otherwise. `args` passed
+ * the schema of the tool. [MCP-3]
  */
 export function editFlaw(name: EditName, args: unknown): Refusal | null {
   const { flaw } = edits[name] as EditRow<unknown>
   return flaw?.(args) ?? null
 }
 
-/** Says whether an edit looks for ways of connectors, which takes long on a short body too. [CONC-13] */
+/** Says whether an edit searches for ways of connectors, which takes long even on a short body. [CONC-13] */
 export function editRoutes(name: EditName): boolean {
   return (edits[name] as EditRow).routes === true
 }
 
-/** Says whether an edit can be planned while people go on changing the document, since `refitEdit` fits it to what they changed. [CONC-14] */
+/** Says whether an edit can be planned while people go on changing the document; `refitEdit` then fits the edit to the newer body. [CONC-14] */
 export function canRefit(name: EditName): boolean {
   return (edits[name] as EditRow).refit !== undefined
 }
 
-/** The edit as if it were made of `now`, which is newer than what it was made of; `null` when it has to be made anew. [CONC-14] */
+/** Fits a planned edit to the newer body `now`, as if the edit had run on `now`; `null` when the edit has to run again. [CONC-14] */
 export function refitEdit(
   name: EditName,
   planned: PlannedEdit<object>,
@@ -84,8 +84,8 @@ export function refitEdit(
 }
 
 /**
- * Runs an edit by its name, since a name and plain data can be sent between threads. `args` must have passed the tool's
- * schema; they are not checked here.
+ * Runs an edit by its name, since a name and plain data can be sent between threads. `args` must have passed the
+ * schema of the tool, which this function does not check.
  */
 export function runEdit(
   name: EditName,

@@ -1,6 +1,6 @@
 const MAX_ID_BYTES = 256
 
-/** Returns why an id of a page, shape or reference, or a field name, breaks BODY-11; `null` when it does not. */
+/** Returns why the id of a page, shape or reference, or the name of a field, breaks BODY-11; `null` when it does not. */
 export function idFlaw(id: string): string | null {
   if (id === '') return 'an id is empty'
   // UTF-8 is at most three bytes per UTF-16 unit, so short ids need no encoding.
@@ -16,8 +16,8 @@ export function idFlaw(id: string): string | null {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
- * Makes an id for an entry that came without one. [BODY-4] It is computed from the entry and its place, so a PUT that
- * is sent twice after a lost answer gives the same ids and merges with itself. Never one of `taken`.
+ * Makes an id for an entry without id. [BODY-4] The id is computed from the entry and its place, so a PUT that is sent
+ * again after a lost answer gives the same ids and merges with itself. The id is never one of `taken`.
  */
 export function derivedId(prefix: 'page-' | 'shape-', content: string, taken: { has(id: string): boolean }): string {
   const length = prefix === 'page-' ? 12 : 10

@@ -109,7 +109,7 @@ describe('parseJsonBytes', () => {
     )
   })
 
-  it('[BODY-8] scanning the bytes takes at most a few times as long as JSON.parse', () => {
+  it('[BODY-8] scanning bytes takes at most a few times as long as JSON.parse', () => {
     const text = encoder.encode(
       JSON.stringify(Array.from({ length: 40_000 }, (_, i) => ({ id: `shape-${i}`, x: i, label: 'some text', fill: '#fff' }))),
     )

@@ -4,9 +4,9 @@ import type { Json } from './json.ts'
 export interface JsonLimits {
   readonly maxBytes: number
   readonly maxDepth: number
-  /** Objects and arrays. */
+  /** The most objects and arrays together. */
   readonly maxContainers: number
-  /** Strings, numbers, literals and containers. */
+  /** The most strings, numbers, literals and containers together. */
   readonly maxTokens: number
 }
 
@@ -17,8 +17,8 @@ export type ParsedJson =
 const MIB = 1024 * 1024
 
 /**
- * Returns the limits for a byte limit: 2 million containers and 32 million tokens per 128 MiB. They are several times
- * what the densest honest document needs; parsing `{}` a hundred million times would block its thread for more than a
+ * Returns the limits for a byte limit: 2 million containers and 32 million tokens per 128 MiB. The densest honest
+ * document needs several times less. Parsing `{}` a hundred million times would block its thread for more than a
  * minute.
  */
 export function jsonLimits(maxBytes: number): JsonLimits {
@@ -27,11 +27,11 @@ export function jsonLimits(maxBytes: number): JsonLimits {
 }
 
 /**
- * Parses UTF-8 JSON so that nothing is changed silently: what a plain parse would round to `null`, replace or skip is refused. [BODY-8]
+ * Parses UTF-8 JSON and changes nothing silently: input that a plain parse would round to `null`, replace or skip is refused. [BODY-8]
  *
  * A pass over the bytes bounds depth and counts before anything is allocated. `BAD_JSON` covers syntax, depth, invalid UTF-8, a byte
  * order mark, trailing data, lone surrogate escapes and numbers beyond a double; `BODY_TOO_LARGE` the byte and count ceilings.
- * `offset` is the byte where it was noticed. Of duplicate names the last wins; `__proto__` becomes an own member like any other.
+ * `offset` is the byte at which the problem was noticed. Of duplicate names the last wins; `__proto__` becomes an own member like any other.
  */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits): ParsedJson {
   if (bytes.length > limits.maxBytes) return tooLarge(limits.maxBytes, `more than ${limits.maxBytes} bytes`)
@@ -64,8 +64,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Checks the limits and what `JSON.parse` does not check. `JSON.parse` checks the grammar, so malformed text may pass
- * here.
+ * Checks the limits and the rules that `JSON.parse` does not check. `JSON.parse` checks the grammar later, so malformed
+ * text may pass this scan.
  */
 function scan(bytes: Uint8Array, limits: JsonLimits): Refused | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bad(0, 'byte order mark')
@@ -105,7 +105,7 @@ function scan(bytes: Uint8Array, limits: JsonLimits): Refused | null {
   return null
 }
 
-/** Offset after the closing quote, or minus the offset of a lone surrogate escape. An unclosed string ends with the input. */
+/** Returns the offset after the closing quote, or minus the offset of a lone surrogate escape. An unclosed string ends with the input. */
 function stringEnd(bytes: Uint8Array, start: number): number {
   const end = bytes.length
   let at = start
@@ -161,7 +161,7 @@ function numberEnd(bytes: Uint8Array, start: number): number {
   return value === Infinity || value === -Infinity ? -1 : at
 }
 
-/** Returns where decoding first fails. Found by halving, since only the error answer needs it. */
+/** Returns the offset of the first byte that is not UTF-8. Searches by halving, since only an error answer needs the offset. */
 function invalidUtf8At(bytes: Uint8Array): number {
   let good = 0
   let failing = bytes.length
@@ -189,7 +189,7 @@ function decodes(bytes: Uint8Array): boolean {
   }
 }
 
-/** Only some messages of the engine name a UTF-16 position; without one the end of the text is reported. */
+/** Returns the byte offset of a syntax error. Only some messages of the engine name a UTF-16 position; otherwise this is the end of the text. */
 function syntaxErrorAt(error: unknown, text: string, end: number): number {
   const position = /position (\d+)/.exec(String(error))?.[1]
   return position === undefined ? end : new TextEncoder().encode(text.slice(0, Number(position))).length

@@ -1,7 +1,7 @@
 /** A JSON value as `JSON.parse` returns it. Values are never mutated: unchanged parts keep their identity. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
-/** Members in input order. May have own members named `__proto__` or `constructor`: never copy with `o[k] = v`, use the functions here. */
+/** A JSON object, members in input order. May have own members named `__proto__` or `constructor`: copy with `setMember`, never with `o[k] = v`. */
 export type JsonObject = { readonly [member: string]: Json }
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -18,7 +18,7 @@ export function setMember(object: JsonObject, name: string, value: Json): JsonOb
   return { ...object, [name]: value }
 }
 
-/** `object` itself when it has none of `names`. */
+/** Returns a copy without the members `names`; `object` itself when it has none of them. */
 export function omitMembers(object: JsonObject, ...names: readonly string[]): JsonObject {
   if (!names.some((name) => Object.hasOwn(object, name))) return object
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))

@@ -4,7 +4,7 @@ import { isRefusal, refused, type Edit, type EditRow, type Fix, type Refusal } f
 import { cleanText } from './prose/values.ts'
 
 const maxCharacters = 200
-/** A longer name is cut here before anything else reads it. [CONC-13] */
+/** A name longer than this many UTF-16 units is cut before anything else reads it. [CONC-13] */
 const maxRead = 65_536
 
 export interface CleanName {
@@ -13,7 +13,7 @@ export interface CleanName {
 }
 
 /**
- * Returns the name of a document or page as it is stored. White space at its ends goes without a word; whatever else is changed is a fix.
+ * Returns the name of a document or page as it is stored. White space at both ends is removed without a fix; every other change is reported as a fix.
  * [TOOL-13]
  */
 export function cleanName(given: string, argument = 'name'): CleanName | Refusal {
@@ -34,12 +34,12 @@ export function cleanName(given: string, argument = 'name'): CleanName | Refusal
   return { name: cut, fixes: [...fixes, { action: 'clamped', field: argument, reason }] }
 }
 
-/** The fix of a line of text from which control characters and halves of characters were taken. [TOOL-17] */
+/** The fix for a line of text from which control characters and lone surrogates were removed. [TOOL-17] */
 export function unfitCharacters(field: string): Fix {
   return { action: 'dropped_invalid', field, reason: 'control characters and halves of characters cannot stand there' }
 }
 
-/** Returns the problem of a name in a call, whatever the document; an absent name is no problem. [MCP-3] */
+/** Refuses a name that is wrong for every document. Returns `null` for a good or an absent name. [MCP-3] */
 export function nameFlaw({ name }: { readonly name?: string | undefined }): Refusal | null {
   const clean = name === undefined ? null : cleanName(name)
   return clean !== null && isRefusal(clean) ? clean : null
@@ -50,7 +50,7 @@ export interface RenameDocument {
   readonly name: string
 }
 
-/** Gives the document another title. [TOOL-rename_document, BODY-10] */
+/** Sets the title of a document. [TOOL-rename_document, BODY-10] */
 export const renameDocument: Edit<RenameDocument, { readonly id: string; readonly name: string }> = (body, args) => {
   const clean = cleanName(args.name)
   if (isRefusal(clean)) return clean
@@ -63,7 +63,7 @@ export const renameDocument: Edit<RenameDocument, { readonly id: string; readonl
   }
 }
 
-/** The placeholder is never stored, so setting it on an untitled document changes nothing. */
+/** Sets the title of a body. The placeholder title is never stored, so setting it on an untitled document changes nothing. */
 function retitled(body: DocumentBody, name: string): DocumentBody {
   return storedTitle(body) === undefined && shownTitle(body) === name ? body : withTitle(body, name)
 }

@@ -3,7 +3,7 @@ import { editDistance, likelyMeant, NameHints, nearestNames } from './nearest.ts
 import { quote } from './quote.ts'
 
 describe('suggestions in errors', () => {
-  it('[PROSE-53] the nearest names come first, ignoring case, equal ones in the given order', () => {
+  it('[PROSE-53] the nearest names come first, ignoring case, and equally near names in the given order', () => {
     expect(nearestNames('clinet', ['Project', 'Client', 'Clients', 'Date'])).toEqual(['Client', 'Clients', 'Project'])
     expect(nearestNames('x', ['b', 'a'])).toEqual(['b', 'a'])
     expect(nearestNames('x', [])).toEqual([])
@@ -47,7 +47,7 @@ describe('suggestions in errors', () => {
 })
 
 describe('suggestions for the names of one call', () => {
-  it('[TOOL-17] [CONC-13] names are compared once for each kind, and only the first 50: no answer shows more', () => {
+  it('[TOOL-17] [CONC-13] names are compared once for each kind of thing, and only the first 50 names are compared', () => {
     let compared = 0
     const names = {
       *[Symbol.iterator]() {

@@ -1,10 +1,10 @@
-/** Longer names are compared by their start. */
+/** Names are compared by their first 64 UTF-16 units. */
 const maxLength = 64
 const maxCandidates = 2000
 /** Of the candidates that share most character pairs with the name, this many are compared by edit distance. */
 const compared = 50
 
-/** Returns the candidates with the smallest edit distance to `name`, best first; equal ones in the order given. */
+/** Returns the candidates with the smallest edit distance to `name`, nearest first; equally near ones in the order given. */
 export function nearestNames(name: string, candidates: Iterable<string>, count = 3): readonly string[] {
   const wanted = name.slice(0, maxLength).toLowerCase()
   const pairs = new Set(pairsOf(wanted, maxLength))
@@ -55,13 +55,13 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0
 }
 
-/** A shorter word may occur in others by chance. */
+/** A name shorter than this may be a part of other names by chance. */
 const leastPart = 3
 
 /**
- * Returns the candidate that `name` probably stands for: at most a third of the characters differ, or one of the two
- * contains the other, which is at least a third as long. `null` when there is none, so that nobody is pointed to a name
- * that is only the nearest by chance.
+ * Returns the candidate that `name` probably stands for: at most a third of the characters (but always one) may differ, or
+ * one of the two contains the other, which is at least a third as long. Returns `null` when there is no such candidate, so
+ * that nobody is pointed to a name that is near only by chance.
  */
 export function likelyMeant(name: string, candidates: Iterable<string>): string | null {
   const wanted = name.slice(0, maxLength).toLowerCase()
@@ -74,19 +74,19 @@ export function likelyMeant(name: string, candidates: Iterable<string>): string 
   return null
 }
 
-/** An answer shows at most so many fixes, so nobody would see a hint in a later one. [TOOL-18] */
+/** The most names of a call that get a hint. An answer shows at most 50 fixes, so nobody would see a hint in a later fix. [TOOL-18] */
 const mostHints = 50
 
 /**
- * `likelyMeant` for the names of one call: looked for once for each name and each kind of thing that it was given to, and only for the first 50. A call
- * may hold a million names, and comparing takes much longer than reading them. [TOOL-17, CONC-13]
+ * Runs `likelyMeant` for the names of one call: once for each name and each kind of thing with that name, and only for the first 50 such pairs. A call may
+ * have a million names, and comparing names takes much longer than reading them. [TOOL-17, CONC-13]
  */
 export class NameHints {
   readonly #known = new Map<string, string | null>()
 
   /** @param kind the kind of thing that has the name. All names of one kind are compared with the same candidates. */
   likelyMeant(name: string, kind: string, candidates: Iterable<string>): string | null {
-    // What stands further behind is not compared.
+    // Only the start of a name is compared, so only the start is in the key.
     const key = `${kind}\n${name.slice(0, maxLength)}`
     const known = this.#known.get(key)
     if (known !== undefined) return known

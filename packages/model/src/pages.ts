@@ -16,7 +16,7 @@ const MAX_SHOWN_IDS = 100
 
 /**
  * Refuses an id that no page of this kind has. The facts name the existing pages and a page of the other kind with that
- * id. When a name was sent, the message says its id. [ERR_PAGE_NOT_FOUND]
+ * id. When the call sent the name of a page instead of an id, the message says the id. [ERR_PAGE_NOT_FOUND]
  */
 export function pageNotFound(body: DocumentBody, pageId: string, kind: PageKind): Refusal {
   const otherKind: PageKind = kind === 'prose' ? 'canvas' : 'prose'
@@ -62,7 +62,7 @@ export function notPermutation(order: readonly string[], ids: readonly string[])
   })
 }
 
-/** A caller may send any number of ids, so a refusal repeats only some. */
+/** Returns the ids that a refusal repeats: only some, since a caller may send any number of ids. */
 function shownIds(ids: readonly string[]): readonly string[] {
   return ids.slice(0, MAX_SHOWN_IDS).map(quote)
 }

@@ -56,7 +56,7 @@ describe('pages of a list', () => {
     expect(page(listing(things(3)), { limit: 3 })['nextCursor']).toBeUndefined()
   })
 
-  it('[TOOL-24] each page of a list continues where the one before ended', () => {
+  it('[TOOL-24] each page of a list continues where the page before ended', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(30_000), { maxLength: 40 }),
@@ -77,7 +77,7 @@ describe('pages of a list', () => {
     )
   })
 
-  it('[AG-82] in another version a cursor goes on at the next item, else behind the last one shown, else at the same number', () => {
+  it('[AG-82] in a newer version a cursor goes on at the next item, behind the last item, or at the same number', () => {
     const ids = (members: Members) => (members['things'] as Thing[]).map(({ id }) => id)
     const cursor = page(listing(things(9)), { limit: 3 })['nextCursor'] as string
     const read = (left: readonly number[]) => {
@@ -98,7 +98,7 @@ describe('pages of a list', () => {
     expect(ids(read([0]))).toEqual([])
   })
 
-  it('[AG-82] what nobody moves or removes is listed exactly once while others come and go', () => {
+  it('[AG-82] an item that nobody moves or removes is listed exactly once while other items come and go', () => {
     const change = fc.record({ at: fc.nat(), isInsert: fc.boolean() })
     fc.assert(
       fc.property(
@@ -114,7 +114,7 @@ describe('pages of a list', () => {
             seen.push(...(part['things'] as Thing[]).map(({ id }) => id))
             cursor = part['nextCursor'] as string | undefined
             const changes = rounds[version - 1] ?? []
-            // The items around the cursor stay: when both go, the number of items before decides.
+            // Both items around the cursor stay in this law. When both go, the number of items before the cursor decides.
             const around = new Set([seen.at(-1), now[now.findIndex(({ id }) => id === seen.at(-1)) + 1]?.id])
             for (const { at, isInsert } of changes) {
               const index = at % (now.length + 1)
@@ -134,7 +134,7 @@ describe('pages of a list', () => {
     )
   })
 
-  it('[TOOL-24] a cursor of another list, an invented one, and one past the end are refused', () => {
+  it('[TOOL-24] a cursor of another list, an invented cursor, and a cursor past the end are refused', () => {
     const cursor = page(listing(things(3)), { limit: 1 })['nextCursor'] as string
     const pastEnd = cursor.replace('.0.1.', '.0.7.')
     expect(pageOf(listing(things(3)), 'others', { cursor }, 4)).toMatchObject({ code: 'ERR_BAD_ARGUMENT' })

@@ -29,9 +29,9 @@ export type Members = { readonly [member: string]: unknown }
 export interface Listing<T> {
   readonly kind: 'listing'
   readonly maxLimit: number
-  /** Yields the items from a position on, each made when it is needed. */
+  /** Yields the items from a position on. Each item is made when it is needed. */
   from(at: Position): Iterable<ListedItem<T>>
-  /** Yields all items by name, without what they show. A page without items yields one of the name `''`. [AG-82] */
+  /** Yields the names and places of all items, without their content. A page without items yields one item named `''`. [AG-82] */
   named(): Iterable<NamedItem>
   /** Returns the members of a result with these items. */
   show(items: readonly T[]): Members
@@ -48,7 +48,7 @@ export function listingOf<S, T>(list: {
   readonly maxLimit: number
   readonly items: readonly S[]
   read(item: S): T
-  /** What names an item while the document changes. */
+  /** Returns the name by which a cursor finds the item again after the document changed. */
   nameOf(item: S): string
   show(items: readonly T[]): Members
 }): Listing<T> {
@@ -72,7 +72,7 @@ export function listingOf<S, T>(list: {
 }
 
 /**
- * Returns why a cursor does not belong to the listing `of`; `null` when it may, or when there is no cursor. Needs no
+ * Returns why a cursor does not belong to the listing `of`; `null` when it does, or when the call has no cursor. Needs no
  * document. [MCP-3, TOOL-24]
  */
 export function cursorFlaw({ cursor }: PageArgs, of: string): Refusal | null {
@@ -81,9 +81,9 @@ export function cursorFlaw({ cursor }: PageArgs, of: string): Refusal | null {
 }
 
 /**
- * Returns one answer's part of a listing: everything, or as much as `limit` and the byte limit allow, at least one item, and the cursor of
- * the next part. `of` names the listing: a cursor of another one is refused. In another version of the document a cursor goes on by the
- * names of the items around it. [TOOL-23, TOOL-24, AG-82]
+ * Returns the part of a listing that fits into one answer: at least one item, and as many as `limit` and the byte limit allow. When items are left, the
+ * answer has the cursor of the next part. `of` names the listing; a cursor of another listing is refused. In another version of the document a cursor
+ * finds its place by the names of the items around that place. [TOOL-23, TOOL-24, AG-82]
  */
 export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serverVersion: number): Members | Refusal {
   const flaw = cursorFlaw(args, of)
@@ -118,7 +118,7 @@ export function pageOf<T>(listing: Listing<T>, of: string, args: PageArgs, serve
   return { ...listing.show(items), ...warnings }
 }
 
-/** Of a page that another version of the document brought here, the number of items before one. */
+/** Counts the items of a page before the item at a position. */
 function countBefore<T>(listing: Listing<T>, { part, index }: Position, page: string): number {
   let count = 0
   for (const { at, page: of } of listing.named()) {

@@ -5,7 +5,7 @@ export function quote(text: string): string {
   return cutAfter(text, MOST_CHARACTERS)
 }
 
-/** So many characters of a text, then `…`. */
+/** Returns the first `most` characters of a text, with `…` behind them when the text is longer. */
 export function cutAfter(text: string, most: number): string {
   if (text.length <= most) return text
   // A character takes at most two UTF-16 units.
@@ -15,7 +15,7 @@ export function cutAfter(text: string, most: number): string {
 
 const SHOWN_WORDS = 20
 
-/** A list as a sentence may hold it: the first 20, and how many more there are. */
+/** Writes a list for a sentence: the first 20 words, and how many more there are. */
 export function quoteList(words: readonly string[]): string {
   const more = words.length - SHOWN_WORDS
   return words.slice(0, SHOWN_WORDS).join(', ') + (more > 0 ? ` and ${more} more` : '')

@@ -21,7 +21,7 @@ import { getTable, type GetTable } from './prose/tables/table-edits.ts'
 import type { ShownPage, TellShown } from './seen/shown.ts'
 import { listReferences } from './references/list-references.ts'
 
-/** What a read is told of a document besides its body: of the version that the body is, and of the caller's rights. */
+/** The facts of a document that a read knows besides its body: the version of the body, and the rights of the caller. */
 export interface ReadFacts {
   readonly id: string
   readonly serverVersion: number
@@ -29,7 +29,7 @@ export interface ReadFacts {
   readonly modifiedAt: number
   readonly access: 'view' | 'edit' | 'owner'
   readonly collectionId: string | null
-  /** The referenced files that the workspace holds, by hash; only `list_files` asks. */
+  /** The referenced files that the workspace holds, by hash; only `list_files` needs these. */
   readonly held?: ReadonlyMap<string, HeldFile>
 }
 
@@ -38,7 +38,7 @@ interface Answer {
   readonly members: Members
 }
 
-/** One read tool's view of a document: pure, the same cold and on a live document. `args` passed the tool's schema. */
+/** A read tool of one document: pure, and the same for a cold and a live document. `args` passed the schema of the tool. */
 type Read<A> = (body: DocumentBody, facts: ReadFacts, args: A, tell: TellShown) => Answer | Listing<unknown> | Refusal
 
 interface OnPage {
@@ -60,9 +60,9 @@ export interface ReadArgs {
   readonly list_references: PageArgs
   readonly list_fields: object
   readonly list_files: PageArgs
-  /** What the document knows of a file; its bytes are the workspace's. */
+  /** Finds what the document stores about a file. The bytes of the file are in the workspace. */
   readonly get_file: FileArgs
-  /** No tool: which links of a call lead to something. [AG-84] */
+  /** Not a tool: says for each link whether its target exists, else which targets are nearest. [AG-84] */
   readonly link_targets: { readonly links?: readonly RelayLink[] }
 }
 
@@ -90,7 +90,7 @@ const reads: { readonly [N in ReadName]: Read<ReadArgs[N]> } = {
 
 export const readNames = Object.keys(reads) as readonly ReadName[]
 
-/** What is wrong with the arguments of a read whatever the document, cursors aside. [MCP-3] */
+/** Refuse arguments of a read that are wrong for every document; `readFlaw` checks cursors itself. [MCP-3] */
 const flaws: { readonly [N in ReadName]?: (args: ReadArgs[N]) => Refusal | null } = {
   get_prose: proseSelectionFlaw,
   get_outline: outlineFlaw,
@@ -98,27 +98,27 @@ const flaws: { readonly [N in ReadName]?: (args: ReadArgs[N]) => Refusal | null 
   get_file: fileArgsFlaw,
 }
 
-/** Why a call is refused before its document is looked up, `null` when only the document can tell. `args` passed the tool's schema. [MCP-3] */
+/** Refuses arguments of a read that are wrong for every document; `null` otherwise. `args` passed the schema of the tool. [MCP-3] */
 export function readFlaw(name: ReadName, docId: string, args: unknown): Refusal | null {
   const flaw = flaws[name] as ((args: unknown) => Refusal | null) | undefined
   return flaw?.(args) ?? cursorFlaw(args as PageArgs, listed(name, docId, args as ReadArgs[ReadName]))
 }
 
-/** Arguments that change how items are shown, and not which. */
+/** Arguments that change how items are shown, but not which items. */
 interface Shown extends PageArgs, Printed {
   readonly lint?: unknown
   readonly image?: unknown
 }
 
-/** Names what a call lists: a cursor is good for the same list of the same document only. [TOOL-24] */
+/** Names the list that a call reads: a cursor is valid only for the same list of the same document. [TOOL-24] */
 function listed(name: ReadName, docId: string, args: ReadArgs[ReadName]): string {
-  // What is wrong with a page and what it looks like are no part of the list, so the next answers may do without.
+  // Lint and picture of a page are no part of its list, so a call for the next part may leave these arguments out.
   const { limit: _, cursor: __, lint: ___, image: ____, naming: _____, ...selection } = args as Shown
   const named = Object.entries(selection).map(([argument, value]) => `${argument} ${String(value).slice(0, 1_000)}`)
   return JSON.stringify([name, docId, ...named.sort()])
 }
 
-/** The result of a read tool, `serverVersion` and `source` included; lists are cut as the call asks. [TOOL-15, TOOL-23] */
+/** Runs a read tool. The result includes `serverVersion` and `source`; a list is cut as the call asks. [TOOL-15, TOOL-23] */
 export function readDocument<N extends ReadName>(
   name: N,
   body: DocumentBody,
@@ -137,7 +137,7 @@ export function readDocument<N extends ReadName>(
   return { kind: 'read', result, ...(shown.length > 0 && { shown }) }
 }
 
-/** [TOOL-get_document] */
+/** Lists the pages and counts of a document. [TOOL-get_document] */
 function documentSummary(body: DocumentBody, facts: ReadFacts): Members {
   const lockedBy = body.members.get('lockedBy')
   return {
@@ -160,7 +160,7 @@ function documentSummary(body: DocumentBody, facts: ReadFacts): Members {
 
 const MAX_LIMIT = 1000
 
-/** [TOOL-get_page, CANVAS-17, AG-109] */
+/** Lists the shapes of a canvas page. [TOOL-get_page, CANVAS-17, AG-109] */
 function canvasPage(body: DocumentBody, args: GetPage): Listing<unknown> | Refusal {
   const page = findCanvasPage(body, args.pageId)
   if (isRefusal(page)) return page
@@ -176,7 +176,7 @@ function canvasPage(body: DocumentBody, args: GetPage): Listing<unknown> | Refus
   })
 }
 
-/** [TOOL-list_references, REF-1] */
+/** Lists the references of a document. [TOOL-list_references, REF-1] */
 function references(body: DocumentBody): Listing<unknown> {
   const { references: items, style } = listReferences(body)
   return listingOf({
@@ -188,7 +188,7 @@ function references(body: DocumentBody): Listing<unknown> {
   })
 }
 
-/** [TOOL-list_files, FILE-1] */
+/** Lists the files of a document. [TOOL-list_files, FILE-1] */
 function files(body: DocumentBody, { held }: ReadFacts): Listing<unknown> {
   const items = fileReferences(body)
   return listingOf({

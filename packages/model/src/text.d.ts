@@ -1,4 +1,4 @@
-/** What browsers and Node share; the only platform names that the model uses. */
+/** Names that browsers and Node share: the only platform names that the model uses. */
 declare class TextDecoder {
   constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean })
   decode(bytes: Uint8Array): string

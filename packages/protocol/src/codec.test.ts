@@ -154,7 +154,7 @@ describe('protocol versions and codes', () => {
     })
   })
 
-  it('[WS-59] four errors have no text, the others have one', () => {
+  it('[WS-59] four error codes have no text, and all other codes have one', () => {
     expect(Object.entries(ERROR_CODES).flatMap(([code, form]) => (form === 'bare' ? [code] : []))).toEqual([
       'ERR_UNKNOWN_DOC',
       'ERR_DELETED',

@@ -4,7 +4,7 @@ import { CHUNK_HEADER_BYTES, CHUNK_PAYLOAD_BYTES, type ChunkFrame, SYNC, TAG } f
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** `[tag][subType][length][payload]`; sub-types fit one byte. [WS-10] */
+/** Writes a SYNC frame: `[tag][subType][length][payload]`. A sub-type fits one byte. [WS-10] */
 export function syncFrame(subType: 0 | 1 | 2, payload: Uint8Array): Uint8Array {
   const frame = new Uint8Array(2 + varUintLength(payload.length) + payload.length)
   frame[0] = TAG.sync
@@ -23,12 +23,12 @@ export function readSync(message: Uint8Array): { readonly subType: 0 | 1 | 2; re
   return { subType, payload }
 }
 
-/** Whether a SYNC message (without its tag) carries a write; its first byte decides. */
+/** Whether a SYNC message, without its tag, carries a write. The first byte of the message decides. */
 export function isWriteBearing(message: Uint8Array): boolean {
   return message[0] === SYNC.step2 || message[0] === SYNC.update
 }
 
-/** `awareness` is an encoded awareness update. [WS-42] */
+/** Writes an AWARENESS frame. `awareness` is an encoded awareness update. [WS-42] */
 export function awarenessFrame(awareness: Uint8Array): Uint8Array {
   const frame = new Uint8Array(1 + varUintLength(awareness.length) + awareness.length)
   frame[0] = TAG.awareness
@@ -36,14 +36,14 @@ export function awarenessFrame(awareness: Uint8Array): Uint8Array {
   return frame
 }
 
-/** The awareness update of a frame without its tag; `null` when malformed. */
+/** Returns the awareness update in an AWARENESS frame without its tag; `null` when the frame is malformed. */
 export function readAwareness(message: Uint8Array): Uint8Array | null {
   const reader = new Reader(message)
   const update = reader.varBytes()
   return reader.failed || reader.remaining > 0 ? null : update
 }
 
-/** A frame whose payload is UTF-8 JSON. [WS-9] */
+/** Writes a frame whose payload is UTF-8 JSON. [WS-9] */
 export function jsonFrame(tag: 2 | 7 | 8 | 9 | 10 | 18, value: unknown): Uint8Array {
   const json = encoder.encode(JSON.stringify(value))
   const frame = new Uint8Array(1 + json.length)
@@ -52,7 +52,7 @@ export function jsonFrame(tag: 2 | 7 | 8 | 9 | 10 | 18, value: unknown): Uint8Ar
   return frame
 }
 
-/** Returns the JSON after the tag, or `undefined` when the bytes are not well-formed UTF-8 JSON. */
+/** Returns the JSON value in a frame without its tag, or `undefined` when the bytes are not well-formed UTF-8 JSON. */
 export function readJson(message: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(message))
@@ -70,7 +70,7 @@ export function syncAckFrame(ordinal: number): Uint8Array {
   return frame
 }
 
-/** Returns the ordinal after the tag, or `null` when it is malformed. */
+/** Returns the ordinal in a SYNC_ACK without its tag, or `null` when the frame is malformed. */
 export function readSyncAck(message: Uint8Array): number | null {
   const reader = new Reader(message)
   const ordinal = reader.varUint()
@@ -84,12 +84,12 @@ export function chunkAckFrame(messageId: Uint8Array): Uint8Array {
   return frame
 }
 
-/** Returns the message id after the tag, or `null` when it is malformed. */
+/** Returns the message id in a SYNC_CHUNK_ACK without its tag, or `null` when the frame is malformed. */
 export function readChunkAck(message: Uint8Array): Uint8Array | null {
   return message.length === 16 ? message : null
 }
 
-/** Reads a SYNC_CHUNK without its tag. Returns `null` when it is shorter than its header. [WS-8] */
+/** Reads a SYNC_CHUNK without its tag. Returns `null` when the frame is shorter than its header. [WS-8] */
 export function readChunk(message: Uint8Array): ChunkFrame | null {
   if (message.length < CHUNK_HEADER_BYTES - 1) return null
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)

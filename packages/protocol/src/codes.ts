@@ -1,4 +1,4 @@
-/** The codes of ERROR frames, and whether `error` is the bare code or `CODE: text`. [WS-59] */
+/** The codes of ERROR frames, and for each code whether the member `error` is the bare code or `CODE: text`. [WS-59] */
 export const ERROR_CODES = {
   ERR_UNKNOWN_DOC: 'bare',
   ERR_DELETED: 'bare',
@@ -18,7 +18,7 @@ export const ERROR_CODES = {
 
 export type WireErrorCode = keyof typeof ERROR_CODES
 
-/** The `error` member for a code: bare, or the code, a colon and one English sentence. */
+/** Returns the member `error` of an ERROR frame: the bare code, or the code, a colon and one English sentence. */
 export function wireErrorText(code: WireErrorCode, text: string): string {
   return ERROR_CODES[code] === 'bare' ? code : `${code}: ${text}`
 }
@@ -41,15 +41,15 @@ export const CLOSE_CODES = {
 export type CloseCode = keyof typeof CLOSE_CODES
 export type CloseWord = (typeof CLOSE_CODES)[CloseCode][number]
 
-/** Codes that only clients send: no answer to a heartbeat, and a reconnect that the client wants. [WS-58] */
+/** Close codes that only clients send: after a heartbeat without answer, and before a reconnect by choice. [WS-58] */
 export const CLIENT_CLOSE = { heartbeatTimeout: 4000, reconnect: 4001 } as const
 
-/** Returns `<word>` or `<word>;retry-after=<ms>`. [WS-57] */
+/** Returns a close reason: `<word>` or `<word>;retry-after=<ms>`. [WS-57] */
 export function closeReason(word: CloseWord, retryAfterMs?: number): string {
   return retryAfterMs === undefined ? word : `${word};retry-after=${retryAfterMs}`
 }
 
-/** Returns the retry-after of a close reason in ms, or `null` when it has none. */
+/** Returns the retry-after of a close reason in milliseconds, or `null` when the reason has none. */
 export function retryAfterMs(reason: string): number | null {
   const match = /;retry-after=([0-9]{1,9})$/.exec(reason)
   return match ? Number(match[1]) : null

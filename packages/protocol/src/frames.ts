@@ -22,10 +22,10 @@ export const SYNC = { step1: 0, step2: 1, update: 2 } as const
 
 /** Payload bytes of the pieces that existing editor clients cut, whatever `maxMessageSize` is. [WS-35] */
 export const CHUNK_PAYLOAD_BYTES = 262_144
-/** Tag, message id, seq, total. [WS-13] */
+/** The bytes before the payload of a SYNC_CHUNK: tag, message id, seq, total. [WS-13] */
 export const CHUNK_HEADER_BYTES = 25
 
-/** The object form of AUTH; the string form is the token alone. [WS-9] */
+/** The object form of an AUTH frame. In the string form, the payload is the token alone. [WS-9] */
 export interface AuthFrame {
   readonly token: string
   readonly features?: readonly string[]
@@ -36,7 +36,7 @@ export interface AuthResponseFrame {
   readonly userId?: string
   readonly username?: string
   readonly role?: 'owner' | 'member' | 'viewer'
-  /** max_ws_payload_bytes */
+  /** The configured `max_ws_payload_bytes`: the most bytes of one message. */
   readonly maxMessageSize?: number
   readonly error?: string
   readonly features?: readonly string[]
@@ -47,13 +47,13 @@ export interface AuthResponseFrame {
 
 export interface JoinDocFrame {
   readonly docId: string
-  /** The lineage of the copy that the client holds, when the client knows it. [WS-62] */
+  /** The lineage of the copy that the client has; absent when the client does not know the lineage. [WS-62] */
   readonly lineage?: string
 }
 
 /**
- * Sent after a JOIN_DOC with feature `joined`, and again, with the first two members only, whenever the level changes.
- * [WS-61]
+ * The relay sends JOINED after a JOIN_DOC when the connection has the feature `joined`. It sends JOINED again, with the first
+ * two members only, whenever the level changes. [WS-61]
  */
 export interface JoinedFrame {
   readonly docId: string
@@ -75,19 +75,19 @@ export interface ErrorFrame {
   readonly error: string
   readonly code: WireErrorCode
   readonly requestId: string | null
-  /** Ordinal of a refused write-bearing message; only after feature `ack`. */
+  /** The ordinal of a refused write-bearing message; only on connections with the feature `ack`. */
   readonly frame?: number
   /** Id of the document that a restore put in the place of a deleted one; only with ERR_DELETED. [WS-63] */
   readonly successor?: string
   /** The current lineage of the document; only with ERR_LINEAGE. [WS-62] */
   readonly lineage?: string
-  /** What the document has too many of, and how many it may have; only with ERR_DOC_FULL. [WS-68] */
+  /** The bound that the document exceeds, with its limit; only with ERR_DOC_FULL. [WS-68] */
   readonly bound?: 'structs' | 'clientIds'
   readonly limit?: number
 }
 
 export interface ChunkFrame {
-  /** 16 bytes. */
+  /** The message id, 16 bytes. */
   readonly messageId: Uint8Array
   readonly seq: number
   readonly total: number

@@ -4,7 +4,7 @@
  */
 export type Retry = 'now' | 'later' | 'after-change' | 'never'
 
-/** The codes of REST errors with their status, for clients. [REST-14] */
+/** The codes of REST errors, each with its HTTP status, for clients. [REST-14] */
 export const REST_CODES = {
   BAD_REQUEST: { status: 400, retry: 'after-change' },
   BAD_JSON: { status: 400, retry: 'after-change' },

@@ -3,7 +3,7 @@ export interface DocumentMetadata {
   readonly id: string
   readonly title: string
   readonly name: string
-  /** RFC 3339 UTC with milliseconds. */
+  /** The time of the last change, as RFC 3339 in UTC with milliseconds. */
   readonly updated_at: string
   readonly modifiedAt: number
   readonly createdAt: number
@@ -43,7 +43,7 @@ export interface CollectionDefinition {
 /** Reply of GET /api/collections, sorted by order. */
 export interface CollectionRegistry {
   readonly collections: readonly CollectionDefinition[]
-  /** 0 before the first PUT. */
+  /** The version of the registry; 0 before the first PUT. */
   readonly version: number
 }
 
@@ -51,7 +51,7 @@ export interface CollectionRegistry {
 export type CollectionInput = Pick<CollectionDefinition, 'id' | 'name'> &
   Partial<Pick<CollectionDefinition, 'color' | 'order'>> & { readonly [member: string]: unknown }
 
-/** [REST-32] */
+/** A style profile of a workspace. [REST-32] */
 export interface StyleProfile {
   readonly id: string
   readonly name: string
@@ -76,7 +76,7 @@ export interface RegistrySaved {
 
 /** Reply of GET /api/v1/usage; `null` is unlimited. [REST-28] */
 export interface Usage {
-  /** Sum of docBytes and blobBytes. */
+  /** The sum of `docBytes` and `blobBytes`. */
   readonly storageBytes: number
   readonly docBytes: number
   readonly blobBytes: number
@@ -86,16 +86,16 @@ export interface Usage {
   readonly maxDocBytes: number | null
   readonly activeEditors: number
   readonly editorLimit: number | null
-  /** Open WebSocket connections, those of viewers included. */
+  /** The number of open WebSocket connections, including those of viewers. */
   readonly connections: number
   readonly connectionLimit: number | null
-  /** The write bucket of the workspace: what comes back in a second, the most at once, and what is left now. [LIM-2] */
+  /** The write bucket of the workspace: its refill per second, its size, and the writes left now; `null` without a limit. [LIM-2] */
   readonly writes: { readonly perSecond: number; readonly burst: number; readonly left: number } | null
   /** Whether a limit comes from the token of the caller or from the configuration. [LIM-1] */
   readonly sources: Readonly<Record<'storageQuota' | 'maxDocBytes' | 'editorLimit', 'claim' | 'config'>>
 }
 
-/** Reply of both issuing routes; the token is shown this one time. [SHARE-1, SHARE-2] */
+/** Reply of both routes that issue a share link. The token is shown only in this reply. [SHARE-1, SHARE-2] */
 export interface IssuedShareLink {
   readonly id: string
   readonly token: string
@@ -103,7 +103,7 @@ export interface IssuedShareLink {
   readonly expires_at: string
 }
 
-/** A live link as its document's owner sees it. [SHARE-3] */
+/** A valid share link as the owner of its document sees the link. [SHARE-3] */
 export interface ListedShareLink {
   readonly id: string
   readonly created_at: string
@@ -120,14 +120,14 @@ export interface ShareInput {
   readonly permission: 'viewer' | 'view' | 'editor' | 'edit' | 'owner' | 'none'
 }
 
-/** [interface, Resources] */
+/** A recovery point of a document. [interface, Resources] */
 export interface RecoveryPoint {
   readonly id: string
   /** ms */
   readonly createdAt: number
   readonly serverVersion: number
   readonly sizeBytes: number
-  /** Why the point was taken; relays before 0.2 do not tell. [REST-26] */
+  /** Why the point was taken; absent for points from relays before 0.2. [REST-26] */
   readonly reason?: 'interval' | 'last-leave' | 'zeroing' | 'removal' | 'restore' | 'demand'
 }
 
@@ -137,19 +137,19 @@ export interface RestoredDocument {
   readonly serverVersion: number
 }
 
-/** One text that holds the searched words. [AG-65] */
+/** One text that contains the searched words. [AG-65] */
 export interface SearchHit {
   readonly docId: string
   readonly name: string
   readonly kind: 'name' | 'prose' | 'cell' | 'shape' | 'reference' | 'field'
   readonly snippet: string
   readonly pageId?: string
-  /** The heading that the text stands below. */
+  /** The title of the heading below which the text stands. */
   readonly section?: string
   readonly sectionIndex?: number
-  /** Of the text block, shape, reference or field. */
+  /** The id of the text block, shape, reference or field with the text. */
   readonly id?: string
-  /** The text or its document says more than is searched. */
+  /** The text or its document is longer than the part that is searched. */
   readonly cut?: true
 }
 
@@ -158,11 +158,11 @@ export interface SearchAnswer {
   readonly hits: readonly SearchHit[]
   readonly returned: number
   readonly nextCursor?: string
-  /** Nothing holds all words; the hits hold at least half of them. */
+  /** No text contains all searched words; the hits contain at least half of these words. */
   readonly partial?: true
-  /** Not everything was looked at. */
+  /** The search did not cover all documents and texts. */
   readonly incomplete?: true
-  /** Documents with newer edits that were not looked at. */
+  /** The number of documents with newer edits that the search did not cover. */
   readonly behind?: number
 }
 
@@ -178,19 +178,19 @@ export interface ToolCall {
   readonly changed: number
   readonly removed: number
   readonly undoable: boolean
-  /** The call that undid it. */
+  /** The id of the call that undid this call. */
   readonly undoneBy?: string
 }
 
 /** Reply of an undo. [AG-72, AG-73] */
 export interface UndoneCall {
-  /** 0: everything was changed since. */
+  /** The number of changes that were undone; 0 when others have changed every part since. */
   readonly changed: number
-  /** What somebody changed since, and what therefore stays; at most 20. */
+  /** The parts that the undo leaves as they are because somebody changed them since; at most 20. */
   readonly kept: readonly { readonly id: string; readonly text: string; readonly [member: string]: unknown }[]
   readonly keptTotal?: number
   readonly serverVersion: number
-  /** Names the undo, which can be undone; absent when nothing was changed. */
+  /** The id of the undo as a call, which can be undone too; absent when the undo changed nothing. */
   readonly callId?: string
 }
 
@@ -198,7 +198,7 @@ export interface UndoneCall {
 export interface BlobInfo {
   readonly size: number
   readonly mimeType: string
-  /** RFC 3339. */
+  /** The time at which the blob was first added to the workspace, as RFC 3339. */
   readonly createdAt: string
 }
 

@@ -5,7 +5,7 @@
 export const PROTOCOL_VERSION = 4
 export const PROTOCOL_MINOR = 2
 
-/** True for an absent version, `4`, and `4.<digits>`. [WS-2] */
+/** Whether the relay accepts a protocol version: an absent one (`null`), `4`, and `4.<digits>`. [WS-2] */
 export function acceptsProtocolVersion(value: string | null): boolean {
   return value === null || /^4(\.[0-9]+)?$/.test(value)
 }

@@ -21,7 +21,7 @@ export interface FileSource {
   readonly url?: string | undefined
   readonly base64?: string | undefined
   readonly blobRef?: string | undefined
-  /** Sent with the request for `url`. Refused with any other source. */
+  /** The Authorization header of the request for `url`. A call that gives it with any other source is refused. */
   readonly authorization?: string | undefined
 }
 

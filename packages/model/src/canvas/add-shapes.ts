@@ -47,7 +47,7 @@ export function addShape(route: Router): Edit<AddShape, { readonly id: string }>
   }
 }
 
-/** Refuses a DSL object whose kind tools do not create. Returns `null` for every other one; it needs no document. [CANVAS-1, MCP-3] */
+/** Refuses a DSL object whose kind tools do not create; returns `null` for every other DSL object. Needs no document. [CANVAS-1, MCP-3] */
 export function addShapeFlaw({ shape }: AddShape): Refusal | null {
   const kind = creatableKindOf(shape)
   return isRefusal(kind) ? kind : null
@@ -62,14 +62,14 @@ export function addShapesFlaw({ shapes }: AddShapes): Refusal | null {
   return null
 }
 
-/** A checked shape of the call. `value` is its stored form; the `input` of a connector is written into it later, when its ends are checked. */
+/** A checked shape of a call. `value` is the form to store. For a connector, `input` is written into `value` once the ends of the connector are checked. */
 interface NewShape {
   readonly id: string
   readonly input: ShapeInput
   readonly value: JsonObject
 }
 
-/** @param isMany whether fixes, warnings and refusals have the index of their shape */
+/** @param isMany whether each fix, warning and refusal has the index of its shape in the call */
 function add(
   body: DocumentBody,
   { pageId, shapes, naming, unknownIcons = {} }: AddShapes,
@@ -97,7 +97,7 @@ function add(
     all.set(read.id, read.value)
     made.push(read)
   }
-  // A connector may end at a shape that comes later in the call, so its ends are checked when all shapes are read.
+  // A connector may end at a shape that comes later in the call, so the ends of connectors are checked after all shapes are read.
   for (const [index, { id, input, value }] of made.entries()) {
     if (kindOf(value).form !== 'line') continue
     const plain = withPlainEnds({ body, page, shapes: all, naming, seen: environment.seen }, input)
@@ -184,7 +184,7 @@ function readNewShape(
   }
 }
 
-/** Returns the kind that `kind` or `type` names. Refuses a missing kind, one that tools do not create, and two different ones. [CANVAS-1] */
+/** Returns the kind that `kind` or `type` names. Refuses a missing kind, a kind that tools do not create, and a `kind` that differs from `type`. [CANVAS-1] */
 function creatableKindOf(given: JsonObject): (ShapeKind & { readonly defaults: JsonObject }) | Refusal {
   const [kind, type] = [memberOf(given, 'kind'), memberOf(given, 'type')]
   const got = kind ?? type
@@ -222,7 +222,7 @@ function withoutLooseIcons(input: ShapeInput): { readonly usable: ShapeInput; re
   return { usable: rest, iconFixes: looseIconFixes({ iconDisplayMode, iconSize }) }
 }
 
-/** Returns one fix for each of these members that the call gives. They say how to show an icon, and the shape has none. [ICON-5] */
+/** Returns one fix for each given member. The members say how to show an icon, and the shape of the call has no icon. [ICON-5] */
 export function looseIconFixes(members: { readonly [name: string]: unknown }): readonly Fix[] {
   return Object.entries(members)
     .filter(([, given]) => given !== undefined)
@@ -271,7 +271,7 @@ const mostCoveredShown = 3
 interface Placed {
   readonly id: string
   readonly bounds: Bounds
-  /** Its index among the boxes of the page, back to front. */
+  /** The index of this box among the boxes of the page, back to front. */
   readonly order: number
 }
 

@@ -4,8 +4,8 @@ import type { ShapeInput } from './shape-input.ts'
 import { arrowOf, centreOf, endOf, labelOf, labelPlace, sizeOf, stringOf } from './stored-shape.ts'
 
 /**
- * Writes the DSL members of a call into a stored shape. Returns `value` itself when nothing changes. New shapes and patches both use this function; no
- * other one writes DSL members. [CANVAS-15, CANVAS-19]
+ * Writes the DSL members of a call into a stored shape. Returns `value` itself when nothing changes. This is the only function that writes DSL members,
+ * both of new shapes and of patches. [CANVAS-15, CANVAS-19]
  */
 export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
   const kind = kindOf(value)
@@ -22,7 +22,7 @@ export function withInput(value: JsonObject, input: ShapeInput): JsonObject {
   if (input.x !== undefined && input.x !== start.x) set('x', input.x)
   if (input.y !== undefined && input.y !== start.y) set('y', input.y)
   if (kind.form === 'line') {
-    // After the start is set, since a line without a stored end point ends at its start.
+    // The end is read after the start is set, since a line without a stored end point ends at its start.
     const end = endOf(written)
     if (input.x2 !== undefined && input.x2 !== end.x) set('x2', input.x2)
     if (input.y2 !== undefined && input.y2 !== end.y) set('y2', input.y2)

@@ -36,7 +36,7 @@ export function deleteShape(route: Router): Edit<DeleteShape, ShapeDeleted> {
     const inOrder = shapesInOrder(page)
     const left = inOrder.filter((shape) => !gone.has(shape.id))
     const others = inOrder.map((shape) => shape.id).filter((other) => other !== id && gone.has(other))
-    // A group is as large as its members, so the connectors of a group that lost one may end elsewhere now.
+    // A group is as large as its members, so a connector at a group that lost a member may end at another point now.
     const after = new Map(left.map((shape) => [shape.id, kept.get(shape.id) ?? shape.value]))
     const settled = settleConnectors({ before: pageGeometry(shapes), after, written: new Map() }, route)
     const { rerouted } = settled

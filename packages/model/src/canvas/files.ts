@@ -17,7 +17,7 @@ export interface FileReference {
   readonly shapeId?: string
   readonly hash: string
   readonly fileName?: string
-  /** Absent when the document does not store it; so is `size`. */
+  /** The MIME type that the document stores. `mimeType` and `size` are absent when the document does not store them. */
   readonly mimeType?: string
   readonly size?: number
   /** The category that the document stores. When absent, `fileEntry` derives it from the type and the name. */
@@ -39,7 +39,7 @@ export interface FileEntry {
   readonly pageId: string
   readonly shapeId?: string
   readonly hash: string
-  /** `null` when the workspace does not hold the bytes; so is `sizeBytes`. */
+  /** The reference to the bytes. `blobRef` and `sizeBytes` are `null` when the workspace does not hold the bytes. */
   readonly blobRef: string | null
   readonly fileName?: string
   readonly sizeBytes: number | null
@@ -164,7 +164,7 @@ function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text
 }
 
-/** Only the members that have a value. */
+/** Returns the members that have a value. */
 function present<T extends object>(members: T): { readonly [M in keyof T]?: Exclude<T[M], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     readonly [M in keyof T]?: Exclude<T[M], undefined>

@@ -7,7 +7,7 @@ import { readStampedId } from '../stamps/stamp.ts'
 import { fileReferences } from './files.ts'
 import { bareHash } from './stored-shape.ts'
 
-/** How a call names a file: exactly one of these. */
+/** The ways in which a call can name a file. A call gives exactly one of these members. */
 export interface FileArgs {
   readonly id?: string | undefined
   readonly hash?: string | undefined
@@ -22,7 +22,7 @@ export interface NamedFile {
   readonly mimeType: string | null
 }
 
-/** Checks without the document how a call names a file: in exactly one way, and by a well-formed hash. Returns `null` when it does. [TOOL-get_file] */
+/** Refuses a call that does not name a file in exactly one way, or has a malformed hash. Returns `null` otherwise. Needs no document. [TOOL-get_file] */
 export function fileArgsFlaw(args: FileArgs): Refusal | null {
   const given = (['id', 'hash', 'blobRef'] as const).filter((name) => args[name] !== undefined)
   const [only] = given
@@ -62,7 +62,7 @@ export function findFile(body: DocumentBody, args: FileArgs): NamedFile | Refusa
   return hash === null ? fileNotFound({ id: quote(args.id as string) }) : fileNotFound({ hash })
 }
 
-/** Refuses a file with the same answer in three cases: it is not referenced, not granted, or its bytes are missing. [ERR_FILE_NOT_FOUND] */
+/** The one refusal for three cases: a file is not referenced, a file is not granted, or the bytes of a file are missing. [ERR_FILE_NOT_FOUND] */
 export function fileNotFound(named: { readonly id: string } | { readonly hash: string }): Refusal {
   const told = 'id' in named ? quote(named.id) : named.hash
   return refused(

@@ -6,7 +6,7 @@ export function findCanvasPage(body: DocumentBody, pageId: string): CanvasPage |
   return body.canvas.pages.find((page) => page.id === pageId) ?? pageNotFound(body, pageId, 'canvas')
 }
 
-/** Replaces the page that has the same id. Returns `body` itself when the body already has this very page (`===`). */
+/** Replaces the canvas page of a body that has the id of `page`. Returns `body` itself when the body already has this very page (`===`). */
 export function withCanvasPage(body: DocumentBody, page: CanvasPage): DocumentBody {
   if (body.canvas.pages.includes(page)) return body
   return withCanvasPages(

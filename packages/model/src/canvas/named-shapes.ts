@@ -13,15 +13,15 @@ import type { ShapeInput } from './shape-input.ts'
 import { shapeStamp } from './shape-stamp.ts'
 import { labelOf, stringOf } from './stored-shape.ts'
 
-/** The page whose shapes a call names, and what a refusal needs: the whole document, and who changed the page. */
+/** The page whose shapes a call names. A refusal also needs the whole document, and who changed the page. */
 export interface NamedShapes extends Printed {
   readonly body: DocumentBody
   readonly page: CanvasPage
-  /** The shapes of the page, and the new ones of the call. */
+  /** The shapes of the page, and the new shapes of the call. */
   readonly shapes: ShapeValues
   /** The call only reads: a shape that changed after its stamp was printed is read all the same. [AG-7] */
   readonly isRead?: true
-  /** What others changed after the caller saw the page. Absent when it is not known. */
+  /** What others changed after the caller saw the page; absent when unknown. */
   readonly seen?: Seen | undefined
 }
 
@@ -81,10 +81,10 @@ const MOST_BYTES = 4_000
 
 /** A shape as it is stored now, for a caller that sent an old stamp. [AG-7] */
 interface CurrentShape {
-  /** With its stamp, unless the content is cut or the caller asked for bare ids. */
+  /** The id of the shape. It has the stamp too, unless the content is cut or the caller asked for bare ids. */
   readonly id: string
   readonly type: string
-  /** As `get_shape` shows it. */
+  /** The shape as `get_shape` shows it. */
   readonly content: JsonObject
   readonly cut?: true
 }
@@ -102,7 +102,7 @@ function shapeChanged(on: NamedShapes, shape: Shape): Refusal {
   })
 }
 
-/** Returns who changed a shape last; `undefined` when that is not known or it was the caller. [AG-7, AG-21] */
+/** Returns who changed a shape last; `undefined` when that is unknown or was the caller. [AG-7, AG-21] */
 function changerOf({ seen, page }: NamedShapes, shapeId: string): Changer | undefined {
   return seen?.changes.find(({ kind, pageId, id }) => kind === 'shape' && pageId === page.id && id === shapeId)?.who
 }

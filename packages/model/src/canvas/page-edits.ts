@@ -78,7 +78,7 @@ export interface ReorderCanvasPages {
   readonly order: readonly string[]
 }
 
-/** Puts the pages in this order. [TOOL-reorder_canvas_page] */
+/** Puts the canvas pages in the given order. [TOOL-reorder_canvas_page] */
 export const reorderCanvasPages: Edit<ReorderCanvasPages, ReorderCanvasPages & { readonly ok: true }> = (body, { order }) => {
   const { pages } = body.canvas
   const refusal = notPermutation(

@@ -14,7 +14,7 @@ export interface PageGeometry {
   readonly shapes: ShapeValues
   /** The boxes of shapes with a size, and of groups: the box around the members. A group has no box when none of its members has a place. */
   readonly boxes: ShapeBoxes
-  /** By the id of each group, the bounds of its members at any depth; `null` when none of them has a place. */
+  /** By the id of each group, the bounds of its members at any depth; `null` when no member has a place. */
   readonly groups: ReadonlyMap<string, Bounds | null>
 }
 
@@ -40,7 +40,7 @@ export function boxOfShape(value: JsonObject): ShapeBox | null {
   return { centre: centreOf(value), ...size, rotation: numberOf(value, 'rotation') ?? 0, outline: kindOf(value).look.outline }
 }
 
-/** Reads what decides the way of a stored connector or line: its ends, routing mode and waypoints. */
+/** Reads the members that decide the way of a stored connector or line: ends, routing mode and waypoints. */
 export function courseOf(value: JsonObject): ConnectorCourse {
   const routing = stringOf(value, 'routingMode')
   return {
@@ -76,11 +76,11 @@ export function boundsOfPage(geometry: PageGeometry): Bounds | null {
   return bounds
 }
 
-/** Returns the bounds of each group. Where groups contain each other, no group is entered twice, so an inner one may lack the members of an outer one. */
+/** Returns the bounds of each group. Groups may contain each other. No group is entered twice, so the bounds of such a group may lack members. */
 function groupBounds(shapes: ShapeValues): ReadonlyMap<string, Bounds | null> {
   const found = new Map<string, Bounds | null>()
   const begun = new Set<string>()
-  // Members come before their groups, each once. There is no recursion, since groups may be nested as deep as a page has shapes.
+  // Visits members before their groups, and each shape once. There is no recursion, since groups may be nested as deep as a page has shapes.
   for (const root of shapes.keys()) {
     const path = [root]
     for (let id = path.at(-1); id !== undefined; id = path.at(-1)) {

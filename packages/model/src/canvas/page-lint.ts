@@ -74,7 +74,7 @@ export function pageDrawing(geometry: PageGeometry): PageDrawing {
   return { boxes, lines }
 }
 
-/** Counts on a page what the certificate of a diagram counts. [AG-108] */
+/** Counts the same faults and bends on a page that the certificate of a diagram counts. [AG-108] */
 export function countsOfPage(geometry: PageGeometry): Counts {
   const { boxes, lines } = pageDrawing(geometry)
   return countsOf(boxes, lines)

@@ -12,7 +12,7 @@ import { done, page, run, stored } from './testing/shape-editing.ts'
 
 const box = (id: string, x: number, y: number, more: JsonObject = {}) => rectangle(id, { x, y, width: 100, height: 80, ...more })
 
-/** The way of a connector as it is drawn, and the shapes that it passes through other than those it ends at. */
+/** The way of a connector as it is drawn, and the shapes that the way passes through, except the shapes at its ends. */
 function wayOf(given: DocumentBody, id: string): { readonly points: readonly Point[]; readonly hit: readonly string[] } {
   const [canvas] = given.canvas.pages
   if (canvas === undefined) throw new Error('there is a page')
@@ -48,7 +48,7 @@ describe('routing connectors on a page', () => {
     expect(isOrthogonal(way.points)).toBe(true)
   })
 
-  it('[CANVAS-22] a connector leaves a frame around its shape, and avoids the other shapes in it', () => {
+  it('[CANVAS-22] a connector leaves a frame around its shape, and avoids the other shapes in the frame', () => {
     const frame = rectangle('frame', { x: 150, y: 0, width: 600, height: 400 })
     const { way, warnings } = connect(page(frame, box('a', 0, 0), box('wall', 200, 0), box('b', 800, 0)), {})
     expect(warnings).toEqual([])

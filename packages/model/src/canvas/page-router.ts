@@ -32,7 +32,7 @@ const windows: readonly { readonly around: number; readonly cares: readonly Care
 ]
 /** The most points of the raster in which a way is looked for. With more points the search takes longer, and the way is hardly shorter. */
 const maxPoints = 10_000
-/** To check whether this many shapes, lines or ends are near costs as much as one step of the search. */
+/** Checking whether this many shapes, lines or ends are near costs as much as one step of the search. */
 const lookedAtInStep = 16
 
 /** Routes connectors around the shapes of their page, with the router of diagrams. Each call has 5,000,000 steps. [CANVAS-12, CANVAS-21, CANVAS-22, DIAG-14] */
@@ -70,7 +70,7 @@ interface Near<T> {
   readonly value: T
 }
 
-/** What lies around connectors that are routed one after the other: shapes, ends, and the ways that are taken already. */
+/** The surroundings of connectors that are routed one after the other: shapes, ends, and the ways that are taken already. */
 class PageSurroundings {
   readonly #scene: RouteScene
   readonly #obstacles: readonly Bounds[]
@@ -92,7 +92,7 @@ class PageSurroundings {
     this.#whole = whole
   }
 
-  /** Finds the whole way of a connector, ends included. Later connectors keep away from it. Returns `null` when there is none. */
+  /** Finds the whole way of a connector, ends included. Later connectors keep away from this way. Returns `null` when there is no way. */
   route(request: RouteRequest, guided: GuidedRequest, spend: (steps: number) => boolean): readonly Point[] | null {
     const ends = boundsOf([guided.from.point, guided.to.point]) as Bounds
     for (const { around, cares, maxVisits } of windows) {
@@ -123,7 +123,7 @@ class PageSurroundings {
   }
 }
 
-/** Counts the steps of the search, and ends it when there were too many. */
+/** Counts the steps of a search, and ends the search after too many steps. */
 class Budget {
   #left: number
   readonly #limits: RouterLimits
@@ -187,11 +187,11 @@ function guidedRequest({ id, start, end }: RouteRequest): GuidedRequest {
   return { from: guidedEnd(start, sides.start, `${id} start`), to: guidedEnd(end, sides.end, `${id} end`) }
 }
 
-/** An end at the centre of a shape leaves it in the middle of the side that faces the other end. */
+/** Returns where a search starts or ends. For the centre of a shape, this is the middle of the side that faces the other end. */
 function guidedEnd(end: RouteEnd, facing: Side, free: string): GuidedEnd {
   const { box, direction, point } = end
   if (box === null || direction !== null) {
-    // Only the editor knows where a row lies. So two ends are at the same row anchor only when their stored places are equal too.
+    // Only the editor knows where a row of a shape lies. So two ends count as at the same row anchor only when their stored places are equal too.
     const name = isRowAnchor(end.anchor) ? `${end.anchor} ${point.x} ${point.y}` : end.anchor
     return { point, direction, anchor: anchorName({ shapeId: end.shapeId, anchor: name }, free) }
   }

@@ -108,8 +108,8 @@ function styleOf(value: JsonObject, kind: ShapeKind): JsonObject {
   const entries = styleNames.flatMap((name): (readonly [string, Json])[] => {
     const member = memberOf(value, name)
     if (typeof member !== (name === 'strokeWidth' ? 'number' : 'string')) return []
-    // Some kinds store a style in the member of another style, and it is shown under that name: the labelColor of a text as its fill. The stroke width 0 is
-    // left out where it is the default, as of a text, which has no stroke.
+    // A kind may store one style in the member of another style, and then only the other style is shown: a text stores labelColor in `fill` and shows fill.
+    // The stroke width 0 is left out where 0 is the default of the kind, as for a text, which has no stroke.
     const isElsewhere = (kind.style[name] ?? name) !== name
     const isNoLine = name === 'strokeWidth' && member === 0 && kind.defaults?.[name] === 0
     return isElsewhere || isNoLine ? [] : [[name, member as Json]]
@@ -125,7 +125,7 @@ function iconOf(value: JsonObject): JsonObject {
   return { iconId, ...(mode === undefined ? {} : { iconDisplayMode: mode }), ...(size === undefined ? {} : { iconSize: size }) }
 }
 
-/** The members that only this kind has. */
+/** Returns the members that only the kind of this shape has. */
 function shownOf(value: JsonObject, { shown }: ShapeKind): JsonObject {
   return Object.fromEntries(
     shown.flatMap(({ stored, shown: name, type }): (readonly [string, Json])[] => {

@@ -17,7 +17,7 @@ export interface RouteEnd {
 
 /** A connector or line that is not routed in this call. Routes keep away from it where they can. */
 interface OtherLine {
-  /** Its way, ends included. */
+  /** The points of the line, ends included. */
   readonly points: readonly Point[]
   readonly start: Pick<RouteEnd, 'shapeId' | 'anchor'>
   readonly end: Pick<RouteEnd, 'shapeId' | 'anchor'>
@@ -30,9 +30,9 @@ export interface RouteRequest {
   readonly end: RouteEnd
 }
 
-/** What lies around the routes. */
+/** The obstacles, groups and other lines around the routes of a call. */
 export interface RouteScene {
-  /** The bounds of every shape with a size, by id; groups are no obstacles, their members are. */
+  /** The bounds of every shape with a size, by id; a group is no obstacle, but its members are. */
   readonly obstacles: ReadonlyMap<string, Bounds>
   /** For each group that a route ends at, the ids of its members at any depth. A route stays outside such a group. */
   readonly membersOf: ReadonlyMap<string, ReadonlySet<string>>
@@ -57,7 +57,7 @@ export function loopCorners(box: ShapeBox, start: Point, end: Point, turn: numbe
   ]
 }
 
-/** Returns the way with the fewest corners, without regard to what lies in between. [CANVAS-22] */
+/** Returns the way with the fewest corners, whatever shapes lie in between. [CANVAS-22] */
 export function directRoute({ start, end }: RouteRequest): readonly Point[] {
   if (start.box !== null && start.shapeId === end.shapeId) return loopCorners(start.box, start.point, end.point, 0)
   return directWay(start.point, end.point, axisOf(start.direction), axisOf(end.direction))

@@ -31,7 +31,7 @@ export interface Settled {
 
 /**
  * Adjusts the connectors of a page after a write. Changes only attached connectors: those that the write itself wrote or carried, and those whose shape
- * changed its place or size. Puts their attached ends at their anchors. Routes the orthogonal ones, of the written ones those with `isRouted`; the others
+ * changed its place or size. Puts their attached ends at their anchors. Routes the orthogonal ones, but a written one only with `isRouted`; the others
  * keep their waypoints. A connector without a clear way gets the direct one, with a warning. [CANVAS-14, CANVAS-21]
  */
 export function settleConnectors({ before, after, written, carried, fixed }: Unsettled, route: Router): Settled {
@@ -112,14 +112,14 @@ function endPlace({ shapeId, anchor, stored }: ConnectorEnd, before: PageGeometr
   const old = shapeId === null ? undefined : before.boxes.get(shapeId)
   const isKnown = anchor === 'center' || (sideOf(anchor) !== null && !isRowAnchor(anchor))
   if (isKnown) return anchorPoint(box, anchor)
-  // Only the editor knows where on its side such an anchor is. So a stored end on that side keeps its place relative to the shape.
+  // Only the editor knows where on its side a row anchor is. So a stored end on that side keeps its place relative to the shape.
   const from = old ?? box
   return liesOn(from, sideOf(anchor), stored) ? carried(stored, from, box) : anchorPoint(box, anchor)
 }
 
 const nearness = 1
 
-/** Whether a stored end lies on a side of a box, or on the box where the side is not known. */
+/** Whether a stored end lies on a side of a box; with `side` as `null`, whether it lies on or in the box. */
 function liesOn({ centre, width, height, rotation }: ShapeBox, side: Side | null, stored: Point): boolean {
   const { x, y } = rotated(stored, centre, -rotation)
   const [dx, dy] = [x - centre.x, y - centre.y]

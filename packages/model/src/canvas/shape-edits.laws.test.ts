@@ -181,7 +181,7 @@ describe('laws of editing shapes', () => {
           for (const name of ['startShapeId', 'endShapeId']) expect(gone.has(String(memberOf(value, name)))).toBe(false)
           expect(childrenOf(value).filter((child) => gone.has(child))).toEqual([])
         }
-        // Only what was asked for, connectors and groups are deleted.
+        // Besides the shape that the call names, only connectors and groups are deleted.
         for (const other of result.deleted.slice(1)) expect(['line', 'group']).toContain(kindOf(stored(given, other)).form)
       }),
       { seed: 44, numRuns: 400 },

@@ -33,7 +33,7 @@ export function isRoutedEdit(name: string): name is RoutedEdit {
   return Object.hasOwn(routedEdits, name)
 }
 
-/** Runs an edit only to learn the ways that it finds for connectors, so that the checked write need not look for them. [CONC-13] */
+/** Runs an edit only to learn the ways that it finds for connectors, so that the write itself need not search. [CONC-13] */
 export function findWays(
   name: RoutedEdit,
   body: DocumentBody,

@@ -25,13 +25,13 @@ export interface ShapeInput {
   readonly h?: number
   readonly text?: string
   readonly style?: StyleInput
-  /** `''` removes the icon. */
+  /** The id of the icon; `''` removes the icon. */
   readonly iconId?: string
   readonly iconDisplayMode?: string
   readonly iconSize?: number
   readonly x2?: number
   readonly y2?: number
-  /** `null`: a free end. */
+  /** The id of the shape at the start of a connector; `null` makes the start a free end. */
   readonly startShapeId?: string | null
   readonly endShapeId?: string | null
   readonly startAnchor?: string
@@ -51,20 +51,20 @@ export interface StyleInput {
 }
 
 /**
- * The icons of a call that the relay does not know: for each such `iconId` the nearest ids that it knows. The caller of an edit looks them up, since the
+ * The icons of a call that the relay does not know: for each such `iconId` the nearest ids that it knows. The caller of an edit looks up these ids, since the
  * catalogue is not part of the model. [ICON-3, ICON-4]
  */
 export type UnknownIcons = { readonly [iconId: string]: readonly string[] }
 
-/** How to read an object: for which kind of shape, and what to do with members that do not fit it. */
+/** How to read a DSL object: for which kind of shape, and what to do with members that do not fit this kind. */
 export interface InputRules {
   readonly kind: ShapeKind
-  /** Members that are passed over here, such as `id` and `stamp`: they are read elsewhere or not at all. */
+  /** Members that `readShapeInput` skips, such as `id` and `stamp`: they are read elsewhere or not at all. */
   readonly ignored: readonly string[]
   /** Returns the action of the fix for a member that only other kinds have. */
   readonly ofOtherKinds: (name: DslName) => 'dropped_unknown' | 'dropped_invalid'
   readonly icons: UnknownIcons
-  /** One for all objects of a call, since it limits the work of the whole call. */
+  /** Suggests the meant name of an unknown member. All objects of a call share one `NameHints`, since it limits the work of the whole call. */
   readonly hints: NameHints
 }
 
@@ -152,7 +152,7 @@ const anchor: Reader<string> = (given, note) => {
   return undefined
 }
 
-/** How each member is read. */
+/** For each DSL member, the function that reads it. */
 const readers: { readonly [N in DslName]: Reader<NonNullable<ShapeInput[N]> | null> } = {
   x: coordinate,
   y: coordinate,

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, memberOf } from '../json.ts'
 
-/** What a shape is on its page: a box has a place and a size, a line goes from point to point, a group is the frame around its members. */
+/** The form of a shape on its page: a box has a place and a size, a line goes from point to point, a group is the frame around its members. */
 type ShapeForm = 'box' | 'line' | 'group'
 
 /** The members that store the size of a box. */
@@ -17,15 +17,15 @@ interface SizeMembers {
 
 /**
  * The members that may hold the label of a kind. The label is the first text in `read` that is not empty. A new label is written to the member of the old
- * one if that is in `write`, else to the first of `write`.
+ * label if that member is in `write`, else to the first of `write`.
  */
 interface LabelMembers {
   readonly read: readonly string[]
-  /** Those of `read` that tools write to. */
+  /** The members of `read` that tools write to. */
   readonly write: readonly [string, ...string[]]
   /** The member that a picture shows instead of a missing label. */
   readonly instead: string | null
-  /** The text that a picture shows when that member is missing as well. */
+  /** The text that a picture shows when the label and the member `instead` are both missing. */
   readonly otherwise: string
 }
 
@@ -42,11 +42,11 @@ export interface Look {
   readonly badge: string | null
 }
 
-/** A member of this kind alone that reading back shows. */
+/** A member that only one kind has and that reading back shows. */
 interface ShownMember {
-  /** The name under which it is stored. */
+  /** The name under which the member is stored. */
   readonly stored: string
-  /** The name under which tools show it. */
+  /** The name under which tools show the member. */
   readonly shown: string
   readonly type: 'string' | 'number' | 'blob'
 }
@@ -58,7 +58,7 @@ export interface ShapeKind {
   readonly form: ShapeForm
   /** The members of a new shape besides its place; `null` for kinds that tools do not create from a DSL object. [CANVAS-1] */
   readonly defaults: JsonObject | null
-  /** `null` for kinds that store no size. */
+  /** How a shape of this kind stores its size; `null` for kinds that store no size. */
   readonly size: SizeMembers | null
   readonly label: LabelMembers
   readonly look: Look
@@ -66,7 +66,7 @@ export interface ShapeKind {
   readonly style: { readonly [name in StyleName]?: string }
   /** The DSL members that a patch may have. [CANVAS-18] */
   readonly settable: readonly DslName[]
-  /** The arrows at the ends of a line that stores none. */
+  /** The arrows at the ends of a line that stores no arrows. */
   readonly arrows: { readonly start: ArrowStyle; readonly end: ArrowStyle }
   readonly shown: readonly ShownMember[]
 }
@@ -109,7 +109,7 @@ const boxLook: Look = {
   labelSize: 14,
   badge: null,
 }
-/** The look of files and of shapes that only editors create. How an editor draws them is not known here. */
+/** The look of files and of shapes that only editors create. The relay does not know how an editor draws such shapes. */
 const plainLook: Look = { ...boxLook, fill: '#f8fafc', stroke: '#cbd5e1' }
 const lineLook: Look = { ...boxLook, as: 'line', fill: 'none', stroke: 'auto', labelSize: 12 }
 

@@ -26,7 +26,7 @@ function shiftedNames(value: JsonObject, dx: number, dy: number): JsonObject {
   return moved
 }
 
-/** The ends of a line that do not move with it, since they follow the shapes that they are attached to. */
+/** The ends of a line that stay when the line moves, since an attached end follows its shape. */
 interface HeldEnds {
   readonly start: boolean
   readonly end: boolean

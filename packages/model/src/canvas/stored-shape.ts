@@ -19,7 +19,7 @@ export function centreOf(value: JsonObject): Point {
   return { x: numberOf(value, 'x') ?? 0, y: numberOf(value, 'y') ?? 0 }
 }
 
-/** Returns the end of a line. A coordinate that is not stored is that of the start. */
+/** Returns the end point of a line. A coordinate that the line does not store is that of the start. */
 export function endOf(value: JsonObject): Point {
   const { x, y } = centreOf(value)
   return { x: numberOf(value, 'x2') ?? x, y: numberOf(value, 'y2') ?? y }
@@ -36,7 +36,7 @@ export function waypointsOf(value: JsonObject): readonly Point[] {
   })
 }
 
-/** Returns the arrow at one end of a line. Older shapes store only whether there is one. [CANVAS-11] */
+/** Returns the arrow at one end of a line. Older shapes store only whether the end has an arrow. [CANVAS-11] */
 export function arrowOf(value: JsonObject, end: 'start' | 'end'): ArrowStyle {
   const style = arrowStyles.find((known) => known === memberOf(value, `${end}ArrowStyle`))
   if (style !== undefined) return style
@@ -68,7 +68,7 @@ export function shownSize(value: JsonObject): Size | null {
   return isSilent ? null : sizeOf(value)
 }
 
-/** Returns the text that a shape shows; `undefined` when it stores none. An empty text counts only when all stored texts are empty. [CANVAS-7, CANVAS-16] */
+/** Returns the text that a shape shows; `undefined` when the shape stores none. An empty text is used only when all texts are empty. [CANVAS-7, CANVAS-16] */
 export function labelOf(value: JsonObject): string | undefined {
   const name = labelMember(value)
   return name === undefined ? undefined : stringOf(value, name)
@@ -79,7 +79,7 @@ export function withLabel(value: JsonObject, text: string): JsonObject {
   return setMember(value, labelPlace(value), text)
 }
 
-/** Returns the member to write a label to: the one that holds the present label if tools write it, else the first that they write. */
+/** Returns the member to write a label to: the member of the present label if tools write that member, else the first member that tools write. */
 export function labelPlace(value: JsonObject): string {
   const { write } = kindOf(value).label
   const name = labelMember(value)
@@ -107,7 +107,7 @@ export function bareHash(reference: unknown): string | null {
   return isBlobHash(hash) ? hash : null
 }
 
-/** Limits the result of adding or doubling stored numbers to what JSON can store: Infinity becomes the largest number. */
+/** Limits the sum or the double of stored numbers to numbers that JSON can store: Infinity becomes the largest number. */
 export function finite(value: number): number {
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE)
 }

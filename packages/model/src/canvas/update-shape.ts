@@ -163,7 +163,7 @@ function withoutLooseIcons(value: JsonObject, input: ShapeInput): { readonly inp
   return isThere ? { input, fixes: [] } : { input: rest, fixes: looseIconFixes({ iconDisplayMode, iconSize }) }
 }
 
-/** Removes the waypoints of a connector that a patch makes no longer orthogonal, unless the patch gives waypoints. */
+/** Removes the waypoints of an orthogonal connector when a patch changes its routing mode, unless the patch gives waypoints. */
 function withoutOldWay(before: JsonObject, after: JsonObject, input: ShapeInput): JsonObject {
   const isOther = memberOf(before, 'routingMode') !== memberOf(after, 'routingMode')
   return isOther && memberOf(before, 'routingMode') === 'orthogonal' && input.waypoints === undefined

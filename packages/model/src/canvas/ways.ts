@@ -9,15 +9,15 @@ import type { RouteRequest, Router, RouteScene } from './route.ts'
 
 /** A way that was found for a connector before the write; plain data. */
 export interface FoundWay {
-  /** Names the two ends of a way by where they lie. Ids would not do: a shape that the call makes gets another one when the call is written. */
+  /** Names the two ends of a way by where they lie. Ids cannot name them: a new shape gets another id when the call is written. */
   readonly ends: string
-  /** Its interior points; `null` when no way was found. */
+  /** The interior points of the way; `null` when no way was found. */
   readonly points: readonly Point[] | null
 }
 
 /**
- * How an edit gets the ways of its connectors. A list holds ways that were found before the write. With `few` the edit looks for them itself, but only as
- * long as a live document may wait; when they take longer, the edit is outdated. When absent, the edit looks for all of them. [CONC-13]
+ * How an edit gets the ways of its connectors. A list holds ways that were found before the write. With `few` the edit searches for ways itself, but only as
+ * long as a live document may wait; when the search takes longer, the edit is outdated. When absent, the edit searches without this limit. [CONC-13]
  */
 export type GivenWays = 'few' | readonly FoundWay[]
 
@@ -66,7 +66,7 @@ export function notingRouter(limits: Omit<RouterLimits, 'steps'>): {
   }
 }
 
-/** Makes a router that uses the given ways on which no shape came to lie. It asks `rest` for the others, except those for which no way was found. */
+/** Makes a router that uses the given ways on which no shape lies now. Asks `rest` for all other ways, except where the search before found none. */
 function givenRouter(ways: readonly FoundWay[], rest: Router): Router {
   const byEnds = new Map<string, FoundWay[]>()
   for (const way of ways.toReversed()) {

@@ -30,7 +30,7 @@ function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: L
     open.push(id)
   }
   const connectorsOf = connectorsByEnd(shapes)
-  // How many shapes each group would still hold, and which groups hold a shape. A group also counts what a deleted group leaves to it.
+  // How many shapes each group would still hold, and which groups hold a shape. A group also counts the members that it takes over from a deleted group.
   const left = new Map<string, number>()
   const holders = new Map<string, string[]>()
   for (const [id, value] of shapes) {
@@ -52,7 +52,7 @@ function goneWith(deleted: ReadonlySet<string>, shapes: ShapeValues, groupsOf: L
 }
 
 /**
- * Returns what a group holds when each deleted group in it is replaced by its own members, at any depth. Other deleted shapes are still in the result; the
+ * Returns the members of a group when each deleted group in it is replaced by its own members, at any depth. Other deleted shapes are still in the result; the
  * group itself is not.
  */
 function heldBy(group: string, deleted: ReadonlySet<string>, shapes: ShapeValues): ReadonlySet<string> {

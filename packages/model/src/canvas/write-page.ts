@@ -39,7 +39,7 @@ export function writtenTo<R>({ page, selection, body, result, fixes = [], warnin
 
 const idCharacters = 10
 
-/** Mints an id for a new shape. No shape of the document has it, and it is not in `taken`. [TOOL-12] */
+/** Mints an id for a new shape that no shape of the document has and that is not in `taken`. [TOOL-12] */
 export function mintShapeId(body: DocumentBody, taken: { has(id: string): boolean }, environment: EditEnvironment): string {
   for (;;) {
     const id = `shape-${environment.random(idCharacters)}`

@@ -31,7 +31,7 @@ export function alignBlocks(before: ProseTree, after: ProseTree): readonly Pair[
   return pairs
 }
 
-/** Two blocks that share only one neighbour are paired from this likeness on. It ranges from 0 to 1. */
+/** Two blocks that share only one neighbour are paired from this likeness on; a likeness ranges from 0 to 1. */
 const LIKE = 0.3
 /** The likeness compares this many characters at the start of each text. */
 const COMPARED = 1_000

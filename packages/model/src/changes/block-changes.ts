@@ -13,7 +13,7 @@ import type { Removed as Unit, Tally } from './tally.ts'
 export interface BlockChanges {
   readonly blocks: readonly BlockChange[]
   readonly minted: readonly Minted[]
-  /** Removed blocks, and containers that text blocks may have left, each as it was before the write. */
+  /** Removed blocks, and containers that text blocks may have left, each block as it was before the write. */
   readonly left: ProseTree
 }
 
@@ -22,7 +22,7 @@ type Minted = readonly [id: string, before: string]
 /** A change names a container or a new page by the ids of at most this many of its text blocks. */
 export const NAMING = 3
 
-/** Compares a page before and after a write. `came` lists all ids that are new in a block; `changesBetween` keeps those that were moved. */
+/** Compares a page before and after a write. `came` lists all ids that are new in a block; `changesBetween` keeps only the ids of moved blocks. */
 export function blockChanges(stored: ProseTree, after: ProseTree, tally: Tally): BlockChanges {
   const before = withoutRepeatedIds(stored)
   const pairs = alignBlocks(before, after)
@@ -157,7 +157,7 @@ function mintedIn(old: ProseElement, now: ProseElement): readonly Minted[] {
   })
 }
 
-/** Leaves an id that several blocks share to one of them, as every write does. The others count as blocks without id. [PROSE-44] */
+/** Leaves an id that several blocks share to one of these blocks, as every write does. The other blocks count as blocks without id. [PROSE-44] */
 function withoutRepeatedIds(tree: ProseTree): ProseTree {
   if (new Set(idsOf(tree)).size === idsOf(tree).length) return tree
   let isRepeated = false

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts'
 
-/** What one write changed, with the former value of each part, so that it can be undone. Compact plain data: it is stored as JSON. [AG-66] */
+/** The record of what one write changed, with the former value of each part, so that the write can be undone. Plain data, stored as JSON. [AG-66] */
 export interface ChangeSet {
   readonly prose?: PagesChange<ProsePageChange>
   readonly canvas?: PagesChange<CanvasPageChange>
@@ -26,7 +26,7 @@ export type Name = string
 export interface Place {
   /** The entry stood directly behind the previous entry of the record, which left its place too. */
   readonly joined?: true
-  /** The entries around this place that kept their order: up to 3 behind which it stood and up to 3 ahead of it, nearest first. */
+  /** Neighbours that kept their order: up to 3 behind which the entry stood, and up to 3 ahead of which it stood, nearest first. */
   readonly behind?: readonly Name[]
   readonly ahead?: readonly Name[]
 }
@@ -66,7 +66,7 @@ export interface PageEntry extends ListChange<JsonObject>, Receiving {
 interface PagesChange<C> {
   /** Pages that were created, removed or moved; `before` is the whole page. */
   readonly list?: readonly PageEntry[]
-  /** Before the call there was no page of this kind. */
+  /** Before the call, the document had no page of this kind. */
   readonly wasEmpty?: true
   /** Changes of pages that existed before and after the call. */
   readonly pages?: readonly C[]
@@ -86,7 +86,7 @@ export interface ProsePageChange {
 export interface BlockChange extends ListChange<string>, Receiving {
   /** The id of a text block. */
   readonly id?: string
-  /** The ids of up to 3 text blocks inside a container. */
+  /** The ids of up to 3 text blocks inside the container. */
   readonly ids?: readonly string[]
   /** The index on the page, after the call, of a top-level block without any id. */
   readonly at?: number
@@ -103,15 +103,15 @@ export interface ShapeChange extends ListChange<JsonObject> {
   readonly id: string
   /** The members that the call changed. */
   readonly members?: readonly MemberChange[]
-  /** For a connector: the hash of where the shapes at its ends were before the call. Records of older releases have none. */
+  /** For a connector: the hash of where the shapes at its ends were before the call. Records of older releases have no `ends`. */
   readonly ends?: number
-  /** Before the call this was a connector at a missing shape, or a group without members. Records of older releases do not say so. */
+  /** Before the call, the shape was a connector at a missing shape, or a group without members. Records of older releases lack `isLoose`. */
   readonly isLoose?: true
 }
 
 export interface LibraryChange {
   readonly items: readonly ItemChange[]
-  /** The value that stood in the place of the library before the call; `null` when there was none. Absent when there was a library. */
+  /** The value that stood in the place of the library before the call; `null` for no value. Absent when the place held a library. */
   readonly was?: Json
   /** For a library that the call removed as a whole: everything but its items and their order. */
   readonly frame?: JsonObject

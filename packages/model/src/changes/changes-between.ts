@@ -15,7 +15,7 @@ import { memberChanges, objectChanges, removedShape, shapeChanges } from './shap
 import { jsonHash, shapeHashes } from './shape-hashes.ts'
 import { type Counts, Tally } from './tally.ts'
 
-/** What a write changed, and how much of it. [AG-29, AG-30, AG-66] */
+/** The changes of a write: the record for an undo, and the counts for an answer. [AG-29, AG-30, AG-66] */
 export interface Changes {
   readonly set: ChangeSet
   readonly counts: Counts
@@ -127,7 +127,7 @@ function proseChanges(before: DocumentBody, after: DocumentBody, tally: Tally): 
   return pagesChange(before.prose.pages, ...withMoves(listed, pages, { left, after: after.prose.pages }))
 }
 
-/** Keeps in `came` only the blocks that the call moved from another place. The call created the others. */
+/** Keeps in `came` only the blocks that the call moved from another place, and drops the blocks that the call created. */
 function withMoves(
   list: readonly PageEntry[],
   pages: readonly ProsePageChange[],
@@ -137,7 +137,7 @@ function withMoves(
   const places = came.length === 0 ? [] : left
   const moves = new Set(idsOf(places))
   const said = new Map<string, number>()
-  // A moved block that had no id has one now, so only its content shows that it is the same block.
+  // A moved block without id gets an id, so only its content shows that it is the same block.
   const nameless = new Set(
     idBearing(places).flatMap(({ block }) => (blockId(block) === null && blockText(block) !== '' ? blockHash(block) : [])),
   )

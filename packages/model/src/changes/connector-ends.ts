@@ -3,7 +3,7 @@ import { kindOf } from '../canvas/shape-kinds.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { jsonHash } from './shape-hashes.ts'
 
-/** Hashes where the shapes at the ends of a connector lie; `null` for another shape, and for a connector that is attached to none. [AG-66] */
+/** Hashes where the shapes at the ends of a connector lie. Returns `null` for a connector without attached ends, and for any other shape. [AG-66] */
 export function endsHash(value: JsonObject, { boxes }: Pick<PageGeometry, 'boxes'>): number | null {
   if (kindOf(value).form !== 'line') return null
   const { start, end } = courseOf(value)

@@ -8,7 +8,7 @@ import type { Kept } from './undo-list.ts'
 
 /*
  * A connector ends at shapes, and a group contains shapes. An undo does not bring a connector, its end or a group back when somebody has removed these
- * shapes since. [CANVAS-9, CANVAS-24]
+ * shapes since the call. [CANVAS-9, CANVAS-24]
  */
 
 type Ids = { has(id: string): boolean }
@@ -16,7 +16,7 @@ type Ids = { has(id: string): boolean }
 const sides = ['start', 'end'] as const
 type Side = (typeof sides)[number]
 
-/** The members that describe an end of a connector. The waypoints go with each end, since they lead to it. */
+/** The members that describe an end of a connector. The waypoints lead to both ends, so they are in both lists. */
 const endMembers: { readonly [S in Side]: readonly string[] } = {
   start: ['startShapeId', 'startAnchor', 'x', 'y', 'waypoints'],
   end: ['endShapeId', 'endAnchor', 'x2', 'y2', 'waypoints'],
@@ -49,7 +49,7 @@ export function withoutLoose(
       if (!isLoose(shape.id, shape.value, ids)) return true
       const now = present.get(shape.id)
       const value = now === undefined ? null : withEndsOf(shape.value, now.value, ids)
-      // The shape has the missing end, or the group no member, on the page already. So this is not the work of the undo.
+      // On the page before the undo, the connector ends at the missing shape already, or the group has no member. The undo does not change that.
       if (value === shape.value) return true
       // `kept` lists the shape already when somebody has also moved it in the order of shapes.
       if (!told.has(shape.id))
@@ -81,8 +81,8 @@ function isLost(value: JsonObject, side: Side, ids: Ids): boolean {
 }
 
 /**
- * The connector that an undo makes, in which an end at a shape that is gone stays as it is on the page now. When the shape at which it ends
- * now is gone too, it becomes a free end.
+ * Returns the connector as an undo makes it, except for each end at a shape that is gone. Such an end stays as it is on the page now, or becomes a free end
+ * when its present shape is gone too.
  */
 function withEndsOf(value: JsonObject, now: JsonObject, ids: Ids): JsonObject {
   let result = value

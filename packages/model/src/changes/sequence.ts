@@ -23,7 +23,7 @@ export interface ListChanges {
 /** A `Place` names at most this many neighbours on either side. */
 const NEIGHBOURS = 3
 
-/** Compares a list before and after a write. `pairs` are the entries that both have, in the order after; `name` names an entry after. */
+/** Compares a list before and after a write. `pairs` are the entries in both lists, in the order after the write; `name` names an entry after the write. */
 export function listChanges(
   lengths: { readonly before: number; readonly after: number },
   pairs: readonly Pair[],
@@ -67,7 +67,7 @@ function range(length: number): readonly number[] {
 
 /** An entry that an undo puts back at its former place. */
 export interface Returning<T> {
-  /** `null` when this entry is not put back, because somebody changed it since; the entries after it are put back all the same. */
+  /** `null` when the entry is not put back because somebody changed it since. The entries after this one are put back all the same. */
   readonly item: T | null
   readonly from: Place
 }

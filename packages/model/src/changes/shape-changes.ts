@@ -81,7 +81,7 @@ export function shapeChanges(before: CanvasPage, after: CanvasPage, tally: Tally
   return changes
 }
 
-/** Returns a function that hashes where the shapes at the ends of a connector were. It measures the page at the first connector. */
+/** Returns a function that hashes where the shapes at the ends of a connector were. The first connector makes it measure the page. */
 function endsBefore(page: CanvasPage): (value: JsonObject) => Pick<ShapeChange, 'ends'> {
   let geometry: PageGeometry | undefined
   return (value) => {

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject, omitMembers } from '../json.t
 import { hashOfText } from '../stamps/stamp.ts'
 import { jsonHash, shapeHash, shapeHashes } from './shape-hashes.ts'
 
-/** The definition of the hash: the hash of what `JSON.stringify` writes after the members of each object were sorted. */
+/** Hashes a value by the definition: sorts the members of each object, then hashes the text of `JSON.stringify`. */
 function definedHash(value: Json): number {
   const sorted = (object: JsonObject) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
   return hashOfText(JSON.stringify(value, (_, member: Json) => (isJsonObject(member) ? sorted(member) : member)))

@@ -6,7 +6,7 @@ export interface RemovedEntry {
   readonly text: string
 }
 
-/** What a write changed, in numbers and for its answer. [AG-29, AG-30] */
+/** The changes of a write in numbers, and the removed parts that its answer lists. [AG-29, AG-30] */
 export interface Counts {
   readonly changed: number
   /** Blocks and shapes that the call removed beyond those it names, at most 20. */
@@ -16,11 +16,11 @@ export interface Counts {
   readonly gone: { readonly texts: number; readonly shapes: number; readonly pages: number }
 }
 
-/** `container`: a block that contains text blocks. It is counted, but answers list only its text blocks. `leaf`: a block without text blocks. */
+/** `container`: a block that contains text blocks; the block is counted, but answers list only its text blocks. `leaf`: a block without text blocks. */
 type Kind = 'text' | 'container' | 'leaf' | 'shape'
 
 export interface Removed {
-  /** Empty for a text block without id. */
+  /** The id of the block or shape; empty for a text block without id. */
   readonly id: string
   /** The name in answers: the id, or the handle of its former place; `null` when no name may be printed. [AG-12] */
   readonly name: string | null
@@ -41,7 +41,7 @@ export class Tally {
     this.changes++
   }
 
-  /** `id` is that of a text block or shape; `null` for a block that has no id of its own. */
+  /** Counts a created part. `id` is the id of a text block or shape; `null` for a block that has no id of its own. */
   created(id: string | null): void {
     if (id === null) this.changes++
     else this.came.add(id)
@@ -60,7 +60,7 @@ export class Tally {
     return this.changes + this.came.size + this.went.length === 0
   }
 
-  /** `isNamed` tells whether the call names a block or shape. The removal of a named one is expected, so answers do not list it. */
+  /** `isNamed` says whether the call names a block or shape. The removal of a named block or shape is expected, so answers do not list it. */
   counts(isNamed: (id: string) => boolean): Counts {
     const gone = this.went.filter(({ id, kind }) => kind === 'leaf' || kind === 'container' || !this.came.has(id))
     // An empty text block without id is not listed: nothing was lost with it.

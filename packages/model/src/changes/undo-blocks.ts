@@ -13,12 +13,12 @@ import type { Kept } from './undo-list.ts'
 /** A top-level block during an undo. */
 export interface Slot {
   readonly index: number
-  /** The block before the undo. Names refer to it, not to `node`. */
+  /** The block before the undo. Names refer to this block, not to `node`. */
   readonly present: ProseElement
   node: ProseElement
 }
 
-/** What an undo will do on a page. */
+/** The plan of an undo for one page. */
 export interface PagePlan {
   readonly slots: readonly Slot[]
   readonly slotOf: ReadonlyMap<string, Slot>
@@ -30,7 +30,7 @@ export interface PagePlan {
   readonly kept: readonly Kept[]
   /** The blocks that `kept` lists, as they are now, with everything inside them. */
   readonly staying: readonly Staying[]
-  /** New blocks of the call that are no longer on the page. */
+  /** Blocks that the call created and that are no longer on the page. */
   readonly astray: readonly BlockChange[]
 }
 
@@ -66,7 +66,7 @@ export function planPage(tree: ProseTree, change: ProsePageChange): PagePlan {
     const isCreated = before === undefined && from === undefined
     if (slot === undefined || block === undefined) {
       if (isCreated) astray.push(entry)
-      // A new block with an id that is gone leaves nothing behind. A new block without ids may have been changed instead, so it is listed.
+      // A created block whose id is gone needs no entry in `kept`. A created block without ids may have been changed instead, so it gets an entry.
       if (!isCreated || (id === undefined && entry.ids === undefined))
         kept.push({ id: id ?? entry.ids?.[0] ?? handleOf([entry.at ?? 0]), text: '', isGone: true })
       continue
@@ -92,7 +92,7 @@ export function keptBlock(block: ProseElement, { index }: Slot, id = idsOf([bloc
   return { id: id ?? handleOf([index]), text: quote(blockText(block)) }
 }
 
-/** Whether a block that the call moved still has one of its neighbours from then. If it has none of them, somebody else moved it. */
+/** Whether a block that the call moved still has one of the neighbours that the call gave it. A block without any of them was moved again since. */
 function isStillThere(slots: readonly Slot[], slot: Slot, { now }: BlockChange): boolean {
   if (now === undefined) return true
   return [-1, 1].some((step, side) => {

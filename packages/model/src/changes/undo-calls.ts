@@ -19,13 +19,13 @@ export interface UndoTarget {
   readonly record: string
 }
 
-/** The arguments of `undo`, and what the server found in the store for them. */
+/** The arguments of `undo`, with the calls that the server found in the store for these arguments. */
 export interface UndoCalls extends Printed {
   readonly callId?: string | undefined
   readonly last?: number | undefined
-  /** Newest first. */
+  /** The calls to undo, newest first. */
   readonly targets?: readonly UndoTarget[] | undefined
-  /** Why these calls cannot be undone. A repeat with the same request id still gets the first answer, not this refusal. */
+  /** Why the calls cannot be undone. A repeat of an `undo` with the same request id still gets the first answer, not this refusal. */
   readonly refusal?: Refusal | undefined
 }
 

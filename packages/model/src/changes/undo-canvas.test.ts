@@ -97,7 +97,7 @@ describe('undo of a call that added a shape', () => {
   const before = drawing(box('b', 300, 400))
   const after = edited(before, 'add_shape', { ...on, shape: { kind: 'rectangle', id: 'a', x: 0, y: 0, text: 'Added' } })
 
-  it('[CANVAS-24] [AG-70] a box to which somebody connected another one since is kept', () => {
+  it('[CANVAS-24] [AG-70] a box to which somebody connected another box since is kept', () => {
     const connected = edited(after, 'connect', { ...on, fromId: 'b', toId: 'a' })
     const { body: now, kept } = undone(before, after, connected)
     expect(shapesOf(now).map(({ id }) => id)).toEqual(['b', 'a', newest(connected)])
@@ -226,7 +226,7 @@ describe('undo of a call that moved a shape with many connectors', () => {
   const record = JSON.stringify(changesBetween(before, after, {}).set)
   const call = { callId: 'c', targets: [{ callId: 'c', record }] }
 
-  it('[CONC-13] is outdated when it would have to route 100 connectors in a live document, and uses 40 prepared routes', () => {
+  it('[CONC-13] a live undo with 100 routes to find is outdated, and an undo uses 40 prepared routes', () => {
     expect(isOutdated(runEdit('undo', edited(after, 'add_shapes', connectors(100)), { ...call, ways: 'few' }, environment))).toBe(
       true,
     )

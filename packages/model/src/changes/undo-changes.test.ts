@@ -24,7 +24,7 @@ describe('undo of a call that took a container apart', () => {
     '<ul><li><p id="blk-a">one</p></li><li><p id="blk-b">other</p></li></ul><table><tr><td><p id="blk-c">left</p></td><td><p id="blk-d">right</p></td></tr></table><p id="blk-e">end</p>'
   const before = page(LIST)
 
-  it('[AG-69] [AG-98] brings back the other blocks of the container when somebody changed one in its new place', () => {
+  it('[AG-69] [AG-98] an undo brings back the other blocks of a container when somebody changed one in its new place', () => {
     const after = edited(before, 'set_prose', {
       content: '<p id="blk-a">first</p><h2 id="blk-d">second</h2><p id="blk-e">end</p>',
     })
@@ -43,7 +43,7 @@ describe('undo of a call that took a container apart', () => {
     expect(contentOf(undone)).not.toContain('right')
   })
 
-  it('[AG-70] lists a paragraph that became an item with its present text when somebody wrote in it since', () => {
+  it('[AG-70] an undo lists a paragraph that became a list item with its present text when somebody wrote in it', () => {
     const plain = page('<p id="blk-a">former words</p>')
     const list = edited(plain, 'set_prose', { content: '<ul><li><p id="blk-a">x</p></li><li><p id="blk-b">y</p></li></ul>' })
     const typed = edited(list, 'set_prose', { id: 'blk-a', content: '<p>x and more</p>' })
@@ -53,7 +53,7 @@ describe('undo of a call that took a container apart', () => {
     expect(contentOf(undone)).toContain('x and more')
   })
 
-  it('[AG-69] brings back the container as it was when nobody changed anything', () => {
+  it('[AG-69] an undo brings back the container as it was when nobody changed anything', () => {
     const after = edited(before, 'set_prose', { content: '<p id="blk-a">first</p><p id="blk-e">end</p>' })
     const { body: undone, kept } = undoChanges(after, changesBetween(before, after, {}).set, environment, pageRouter)
     expect([contentOf(undone), kept]).toEqual([contentOf(before), []])
@@ -67,11 +67,11 @@ describe('undo of a write of the page over a paragraph without id', () => {
   const after = edited(before, 'set_prose', { content: '<p>quite</p><p>something</p><p>other</p><p id="blk-c"></p><p>end</p>' })
   const { set, counts } = changesBetween(before, after, {})
 
-  it('[AG-30] the write lists the text of that paragraph as removed', () => {
+  it('[AG-30] a write over a paragraph without id lists the text of the paragraph as removed', () => {
     expect(counts.removed.map(({ text }) => text)).toContain('begun just now')
   })
 
-  it('[AG-69] [AG-98] the undo brings the paragraph back, also when somebody wrote in the block at its place since', () => {
+  it('[AG-69] [AG-98] an undo brings back a paragraph without id, also when somebody wrote in the block in its place', () => {
     const other = after.prose.pages[0]?.content.match(/<p id="([^"]+)">other/)?.[1]
     const typed = edited(after, 'set_prose', { id: other, content: '<p>other, and more</p>' })
     const { body: undone, kept } = undoChanges(typed, set, environment, pageRouter)
@@ -87,7 +87,7 @@ it('[AG-29] new words for a paragraph without id between the same neighbours are
 })
 
 describe('undo of a call on a page that was removed since', () => {
-  it('[AG-70] warns that everything was removed since, not that somebody changed it', () => {
+  it('[AG-70] an undo on a removed page warns that everything was removed, not that somebody changed it', () => {
     const before = body({ name: 'T', pages: [], richTextPages: [prosePage('p', '<p id="blk-a">one</p>'), prosePage('q', '')] })
     const after = edited(before, 'set_prose', { id: 'blk-a', content: '<p>two</p>' })
     const gone = edited(after, 'delete_prose_page', {})

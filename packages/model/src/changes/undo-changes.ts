@@ -13,7 +13,7 @@ import { undoProse } from './undo-prose.ts'
 export interface Undone {
   /** The given body (`===`) when nothing could be taken back. */
   readonly body: DocumentBody
-  /** What stays because somebody changed it since. [AG-70] */
+  /** The parts that the undo leaves as they are because somebody changed them since. [AG-70] */
   readonly kept: readonly Kept[]
   readonly warnings: readonly Warning[]
 }
@@ -22,7 +22,7 @@ export interface Undone {
  * Undoes what a call changed, except for the parts that somebody changed since. When nobody wrote since, the document is as before the call.
  * [AG-69, AG-70, AG-71]
  *
- * `route` routes the connectors at shapes that the undo moves, also those that somebody made since. [CANVAS-21]
+ * `route` routes the connectors at shapes that the undo moves, also connectors that somebody made since. [CANVAS-21]
  */
 export function undoChanges(body: DocumentBody, set: ChangeSet, environment: EditEnvironment, route: Router): Undone {
   const kept: Kept[] = []

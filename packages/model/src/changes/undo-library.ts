@@ -40,8 +40,8 @@ export function undoLibrary<L extends Library>(given: L, change: LibraryChange |
 }
 
 /**
- * Whether a library that a call created has only the members that it had then: those of the value that stood in its place. Somebody else added any
- * other member since, for example by choosing a citation style, and then the library stays. [AG-71]
+ * Whether a library that a call created has only the members of the value that stood in its place before. Somebody else added any other
+ * member since, for example by choosing a citation style, and then the library stays. [AG-71]
  */
 function hasMembersOfCall({ kind, members }: References | Fields, was: LibraryChange['was']): boolean {
   const own = kind === 'references' ? (['items', 'itemOrder'] as const) : (['fields', 'order'] as const)

@@ -6,7 +6,7 @@ import { returned, type Returning } from './sequence.ts'
 export interface Kept {
   readonly id: string
   readonly text: string
-  /** Who changed it last, where that is known. [AG-21] */
+  /** Who changed the part last; absent when unknown. [AG-21] */
   readonly changedBy?: Changer
   /** The document does not have the part any more. The answer leaves this member out; a warning may say so instead. */
   readonly isGone?: true
@@ -23,7 +23,7 @@ interface Listed {
   readonly id: string
 }
 
-/** The list as it is now, the entries of the record, and how the one is compared with the other. */
+/** The present list, the entries of the record, and the functions with which an undo compares both. */
 export interface ListRules<T extends Listed, E extends ListEntry> {
   readonly list: readonly T[]
   readonly entries: readonly E[]
@@ -35,7 +35,7 @@ export interface ListRules<T extends Listed, E extends ListEntry> {
   mayGo?(item: T, remaining: number): boolean
 }
 
-/** Removes the items that the call created, and puts back those that it removed or moved. Changes inside an item are ignored. [AG-69, AG-70] */
+/** Removes the items that the call created, and puts back the items that the call removed or moved. Changes inside an item are ignored. [AG-69, AG-70] */
 export function undoList<T extends Listed, E extends ListEntry>(
   { list, entries, hash, text, restored, mayGo = () => true }: ListRules<T, E>,
   kept: Kept[],
@@ -64,7 +64,7 @@ export function undoList<T extends Listed, E extends ListEntry>(
   return returned(left, returning, (name) => present.get(name))
 }
 
-/** Whether an item still has one of the neighbours that the call gave it. If it has none of them, somebody else moved it. */
+/** Whether an item still has one of the neighbours that the call gave it. An item without any of them was moved again since. */
 function isWhereItWas<T extends Listed>(list: readonly T[], item: T, now: Beside | undefined): boolean {
   const index = list.indexOf(item)
   return (list[index - 1]?.id ?? '') === now?.[0] || (list[index + 1]?.id ?? '') === now?.[1]

@@ -31,7 +31,7 @@ describe('undo of a call that moved blocks into a container', () => {
     expect(kept.map(({ id }) => id)).toEqual(['blk-a'])
   })
 
-  it('[AG-71] [AG-70] a list item that the call moved to another list is not lost when only the list that it came from was edited since', () => {
+  it('[AG-71] [AG-70] an item that the call moved to another list is not lost when only its former list was edited', () => {
     const [two, moved] = [pages(`${list('a', 'b', 'x')}<p id="blk-m">m</p>${list('y')}`), { pageId: 'p', id: 'blk-x' }]
     const called = edited(two, 'move_block', { ...moved, targetId: 'blk-y', side: 'after' })
     const typed = edited(called, 'set_prose', { pageId: 'p', id: 'blk-a', content: '<p>edited</p>' })

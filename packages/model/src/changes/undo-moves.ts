@@ -15,7 +15,7 @@ import type { Kept } from './undo-list.ts'
  * changed either place since. So an undo considers both places together: afterwards no block occurs twice, and none is lost. [AG-71]
  */
 
-/** Identifies a text block: by its id, or without one by the hash of its content, since a move gives it a new id. `null` when it is also empty. */
+/** The key of a text block: its id, or without an id the hash of its content, since a move mints an id. `null` for an empty block without id. */
 type Key = string | number | null
 
 function keyOf(block: ProseElement): Key {
@@ -30,11 +30,11 @@ function keysOf(blocks: readonly ProseElement[]): readonly Key[] {
   return idBearing(blocks).flatMap(({ block }) => keyOf(block) ?? [])
 }
 
-/** Which of the blocks that a call moved can go back to where they stood before it. */
+/** Says which of the blocks that a call moved can go back to their places before the call. */
 export interface Homes {
   /** Text blocks that stood in another place before the call. */
   readonly former: ReadonlySet<Key>
-  /** Those of `former` that the undo can put back where they stood. */
+  /** The blocks of `former` that the undo can put back where they stood. */
   readonly open: ReadonlySet<Key>
 }
 
@@ -70,12 +70,12 @@ export function withNothingLost(
   }
 }
 
-/** Whether this entry restores a place from which text blocks can have been moved: a removed block, or a container as a whole. */
+/** Whether an entry restores a block that text blocks may have left: a removed block, or a container as a whole. */
 function isPlace({ id, before, after }: BlockChange): boolean {
   return before !== undefined && (after === undefined || id === undefined)
 }
 
-/** Whether the call moved one of these blocks here and it has no place to go back to. `own`: keys of the blocks that replace them here. */
+/** Whether the call moved one of `blocks` here and that block cannot go back to its former place. `own`: keys of the blocks that replace `blocks` here. */
 export function isHomeless(blocks: readonly ProseElement[], { former, open }: Homes, own: readonly Key[] = []): boolean {
   return idBearing(blocks).some(({ block }) => {
     const id = blockId(block)
@@ -114,7 +114,7 @@ interface Arrived {
 
 export function elsewhereOf(plans: readonly PagePlan[], { made, strays, said }: Arrived): Elsewhere {
   const arrived = new Map<string, ProseElement>()
-  // A block without id got one where it arrived, so only its content identifies it: the present content, or that with which it arrived.
+  // A moved block without id got an id in its new place. So only its content identifies the block: the present content, or the content at its arrival.
   const worded = new Map<Key, ProseElement>()
   const speak = (block: ProseElement) => {
     worded.set(wordsOf(block), block)

@@ -9,18 +9,18 @@ interface PageRules<P> {
   readonly list: readonly P[]
   readonly change: ChangeSet['prose'] | ChangeSet['canvas']
   hash(page: P): number
-  /** Whether a page that the call made has to stay although nobody wrote on it. */
+  /** Whether a page that the call made has to stay although nobody wrote on the page. */
   mustStay?(page: P): boolean
 }
 
-/** Removes the pages that the call created, and puts back those that it removed or moved. */
+/** Removes the pages that the call created, and puts back the pages that the call removed or moved. */
 export function undoPages<P extends ProsePage | CanvasPage>(
   { list, change, hash, mustStay = () => false }: PageRules<P>,
   kept: Kept[],
 ): readonly P[] {
   return undoList<P, PageEntry>(
     {
-      // The last page of a kind stays, as no tool deletes it either.
+      // The last page of a kind stays, since no tool deletes the last page either.
       mayGo: (page, remaining) => (remaining > 0 || change?.wasEmpty === true) && !mustStay(page),
       list,
       entries: change?.list ?? [],

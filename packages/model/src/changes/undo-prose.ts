@@ -100,8 +100,7 @@ function undoPage(body: DocumentBody, plan: PagePlan, { kept, environment, ...ho
 }
 
 /**
- * Updates chips to the restored values of their fields. The pages `settled` are as before the call, so their chips show what they showed then and are
- * skipped. [FIELD-4]
+ * Updates chips to the restored values of their fields. Skips the pages `settled`: they are as before the call, and so are their chips. [FIELD-4]
  */
 function withChips(body: DocumentBody, settled: ReadonlySet<string>, { changedFields, environment }: ProseUndo): DocumentBody {
   const chips = updateChips(body, changedFields, environment, ({ id }) => !settled.has(id))

@@ -173,7 +173,7 @@ function run(given: DocumentBody, drawn: Call): { readonly after: DocumentBody; 
   return { after: isRefusal(answer) ? given : answer.body, args }
 }
 
-/** What the law compares: canonical pages, shapes, lists, libraries and title. */
+/** The parts of a body that the laws compare: canonical pages, shapes, lists, libraries and title. */
 function said(given: DocumentBody) {
   const library = (value: DocumentBody['references'] | DocumentBody['fields']) =>
     value === undefined
@@ -276,7 +276,7 @@ describe('undo of a call', () => {
     fc.assert(
       fc.property(start, fc.array(call, { minLength: 1, maxLength: 3 }), call, (given, earlier, drawn) => {
         const before = earlier.reduce((current, each) => run(current, each).after, given)
-        // When stored blocks share an id, the undo makes them share it again, and then nothing tells them apart.
+        // When stored blocks share an id, an undo makes these blocks share the id again, and then nothing tells them apart.
         fc.pre(!hasRepeatedIds(before))
         const { after, args } = run(before, drawn)
         const undone = undoChanges(after, changesBetween(before, after, args).set, environment(), pageRouter).body
@@ -288,7 +288,7 @@ describe('undo of a call', () => {
     )
   })
 
-  it('[AG-71] what others wrote in between stays, and what the call wrote is gone or kept', () => {
+  it('[AG-71] after an undo, the writes of others stay, and each part that the call wrote is gone or in kept', () => {
     fc.assert(
       fc.property(
         fc.array(call, { maxLength: 3 }),
@@ -313,7 +313,7 @@ describe('undo of a call', () => {
     )
   })
 
-  it('[AG-71] with others in between, no block and no text occurs twice after an undo, and none that the call only moved is lost', () => {
+  it('[AG-71] when others wrote meanwhile, an undo repeats no block or text and loses none that the call only moved', () => {
     const moves: readonly Call['kind'][] = ['move', 'moveAcross', 'moveAcross', 'moveSection', 'page', 'span', 'delete']
     const moving = fc.tuple(call, fc.nat()).map(([each, number]): Call => ({ ...each, kind: pick(moves, number) ?? 'move' }))
     let reached = 0

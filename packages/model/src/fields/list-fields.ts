@@ -7,14 +7,14 @@ export interface FieldEntry {
   readonly value: string
 }
 
-/** All fields in display order. [FIELD-1] */
+/** Returns all fields of a document in display order. [FIELD-1] */
 export function listFields(body: DocumentBody): readonly FieldEntry[] {
   if (body.fields?.kind !== 'fields') return []
   const { items, order } = body.fields
   return order.map((name) => ({ name, value: fieldValue(items.get(name) ?? {}) }))
 }
 
-/** The library of a body, empty where it has none that can be read. What else stood in it is carried. [BODY-3] */
+/** Returns the fields of a body; empty when the stored value cannot be read as fields. Other members of that value are kept. [BODY-3] */
 export function fieldLibrary(body: DocumentBody): Fields {
   const given = body.fields
   if (given?.kind === 'fields') return given
@@ -23,7 +23,7 @@ export function fieldLibrary(body: DocumentBody): Fields {
   return { ...none, members: omitMembers(given.value, 'fields', 'order'), memberOrder: Object.keys(given.value) }
 }
 
-/** An entry's value as text; the relay does not check what editors store. */
+/** Returns the value of a stored field as text, and `''` for a value of another type, since editors may store anything. */
 export function fieldValue(entry: JsonObject): string {
   const value = memberOf(entry, 'value')
   if (typeof value === 'string') return value

@@ -32,7 +32,7 @@ function set(given: DocumentBody, fields: NonNullable<SetFields['fields']>) {
 }
 
 describe('setting fields', () => {
-  it('[FIELD-2] known names keep their place, new ones follow in input order, and the last value of a repeated name counts', () => {
+  it('[FIELD-2] known names keep their place, new names follow, and the last value of a repeated name counts', () => {
     const edited = set(library({ a: '1', b: '2' }), [
       { name: 'z', value: 'new' },
       { name: 'b', value: 'first' },
@@ -145,7 +145,7 @@ describe('chips of fields', () => {
     expect(call(full, value)).toMatchObject({ result: { chipsUpdated: 0 } })
   })
 
-  it('[FIELD-4] chips with an unknown name show the value once that name is added', () => {
+  it('[FIELD-4] chips with an unknown name show the value once a field with this name is added', () => {
     const edited = set(library({}, paragraph('x', chip('a'))), [{ name: 'a', value: 'here' }])
     expect(edited.body.prose.pages[0]?.content).toBe(paragraph('x', chip('a', 'here')))
   })
@@ -183,7 +183,7 @@ describe('laws of setting fields', () => {
     value: fc.constantFrom('1', '2', '', null),
   })
 
-  it('[FIELD-2] setting twice equals setting once, and the order names each field once', () => {
+  it('[FIELD-2] setting fields twice equals setting them once, and the order names each field once', () => {
     fc.assert(
       fc.property(documentBody, fc.array(field, { minLength: 1, maxLength: 6 }), (given, fields) => {
         const once = set(given, fields)
@@ -203,7 +203,7 @@ describe('laws of setting fields', () => {
 describe('names to remove', () => {
   const given = library({ a: '1', b: '2' }, paragraph('x', chip('a', '1')))
 
-  it('[AG-81] remove does the same as a value of null, beside fields that are set', () => {
+  it('[AG-81] a name in remove is removed as by a value of null, also when the call sets other fields', () => {
     const removed = setFields(given, { remove: [' a '], fields: [{ name: 'c', value: '3' }] }, environment)
     expect(removed).toEqual(
       setFields(

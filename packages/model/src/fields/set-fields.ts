@@ -21,7 +21,7 @@ import { quote } from '../quote.ts'
 import { fieldLibrary } from './list-fields.ts'
 
 export interface SetFields {
-  /** `value` absent is the empty text; `null` removes the field. */
+  /** Fields to set. A field without `value` gets the empty text; the `value` `null` removes a field. */
   readonly fields?: readonly FieldValue[] | undefined
   /** Names of fields to remove, the same as `value: null`. [AG-81] */
   readonly remove?: readonly string[] | undefined
@@ -35,18 +35,18 @@ interface FieldValue {
 export interface FieldsSet {
   readonly set: readonly string[]
   readonly setCount: number
-  /** Of `set`, those that are new; `updated` are the others. */
+  /** The names in `set` that are new; `updated` has the other names of `set`. */
   readonly added: readonly string[]
   readonly updated: readonly string[]
   readonly removedNames?: readonly string[]
-  /** Chips whose text changed, on all pages. */
+  /** The number of chips whose text changed, on all pages. */
   readonly chipsUpdated: number
 }
 
 const maxName = 120
 const maxValueBytes = 65_536
 
-/** Sets fields by name, and what their chips on all prose pages show. [FIELD-1 to FIELD-6] */
+/** Sets or removes fields by name, and updates their chips on all prose pages. [FIELD-1 to FIELD-6] */
 export const setFields: Edit<SetFields, FieldsSet> = (body, args, environment) => {
   const flaw = setFieldsFlaw(args)
   if (flaw !== null) return flaw
@@ -77,9 +77,9 @@ interface Applied {
   readonly added: readonly string[]
   readonly updated: readonly string[]
   readonly removed: readonly string[]
-  /** Names that were to be removed and are not there. */
+  /** Names that the call removes and that the document does not have. */
   readonly missing: readonly string[]
-  /** Names whose value is another one now. */
+  /** Names whose value the call changed, added or removed. */
   readonly changed: ReadonlySet<string>
 }
 
@@ -104,7 +104,7 @@ function applied(before: Fields, wanted: ReadonlyMap<string, string | null>): Ap
   return { fields: { ...before, items, order }, added, updated, removed, missing, changed }
 }
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** Refuses arguments of set_fields that are wrong for every document; `null` otherwise. [MCP-3] */
 function setFieldsFlaw({ fields = [], remove = [] }: SetFields): Refusal | null {
   if (fields.length + remove.length === 0) return nothingAsked()
   const set = new Set(fields.map(({ name }) => name.trim()))
@@ -163,10 +163,10 @@ function readFields({ fields = [], remove = [] }: SetFields): Wanted {
 
 const unwritable = 'a value has no NUL and no lone surrogates, and its line breaks are LF'
 
-/** Why a trimmed text is no name of a field, `null` when it is one. [FIELD-1] */
+/** Returns why a trimmed text cannot be the name of a field; `null` when it can. [FIELD-1] */
 function nameFlaw(name: string): string | null {
   if (name === '') return 'it is empty'
-  // A character takes at most two units, so a long text is not looked through.
+  // A character takes at most two UTF-16 units, so the start of a long text is enough to see that the text is too long.
   if ([...name.slice(0, 2 * maxName + 1)].length > maxName) return `it is longer than ${maxName} characters`
   if (/[{}]/.test(name)) return 'it has { or }'
   if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name)) return 'it has a control character'
@@ -184,7 +184,7 @@ interface Chips {
   readonly warnings: readonly Warning[]
 }
 
-/** Shows the new values in the chips of these names; only pages with such chips are written. [FIELD-4] */
+/** Updates the chips of these names to the present values. Writes only pages on which a chip changed. [FIELD-4] */
 export function updateChips(
   body: DocumentBody,
   names: ReadonlySet<string>,
@@ -214,7 +214,7 @@ export function updateChips(
     pages.push({ id: page.id, tree: shown })
     chips = { body, count: chips.count + count, warnings: [...chips.warnings, ...warnings] }
   }
-  // Before any text is made of them: a few long values and many chips are more than a string can hold.
+  // Checked before any page is written: a few long values in many chips are more than a JavaScript string can hold.
   if (growth > 0 && length > maxLabelLength) return labelsTooLong(length)
   for (const { id, tree } of pages) {
     const complete = completeIds(tree, blockIdMint(chips.body, environment, idsOf(tree)))
@@ -229,7 +229,7 @@ function labelsTooLong(length: number): Refusal {
   return refused('ERR_BAD_ARGUMENT', message, { argument: 'fields', expected, got: length })
 }
 
-/** Reading a page takes long, and most pages have no chip; HTML may spell the attribute in any case. */
+/** Whether a page may have chips of fields. Parsing a page takes long, and most pages have no chip. HTML may spell the attribute in any case. */
 function mayHaveChips(page: ProsePage): boolean {
   return /data-field/i.test(page.content)
 }

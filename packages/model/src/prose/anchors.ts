@@ -23,7 +23,7 @@ export function told(facts: readonly BlockFact[]): string {
   return facts.map((fact) => `${fact.id} (${fact.type}) "${fact.text}"`).join('; ')
 }
 
-/** The possible meanings of an anchor: read as HTML, and literally when the first reading matches no block. [PROSE-48] */
+/** The two readings of an anchor: as HTML, and as literal text when the HTML reading matches no block. [PROSE-48] */
 interface Anchor {
   readonly plain: string
   readonly literal: string
@@ -34,7 +34,7 @@ function readAnchor(given: string): Anchor {
   return { plain: /[<&]/.test(given) ? collapse(textOf(parseDom(given))) : literal, literal }
 }
 
-/** Whether the anchor is the whole text of a block. A line break in the block may be written as a space or left out. */
+/** Whether an anchor is the whole text of a block. The anchor may have a space or nothing for a line break of the block. */
 export function isAnchoredBy(block: ProseElement, given: string): boolean {
   const anchor = readAnchor(given)
   return hasText(block, anchor.plain) || hasText(block, anchor.literal)
@@ -78,10 +78,10 @@ function notFound(blocks: readonly Located[], text: string, which: string, namin
   return refused('ERR_ANCHOR_NOT_FOUND', `No block has exactly the text "${anchor}" (${which}); ${hint}.`, { anchor, nearest })
 }
 
-/** Only this many characters of a longer text are compared, so that one search is linear in the size of the page. */
+/** Texts are compared by their first 120 characters, so that one search is linear in the size of the page. */
 const comparedLength = 120
 
-/** Returns the blocks that share the most character pairs with the text. */
+/** Returns the blocks whose text shares the most character pairs with `text`. */
 function nearestBlocks(blocks: readonly Located[], text: string): readonly Located[] {
   const wanted = new Set(pairsOf(text, comparedLength))
   return blocks

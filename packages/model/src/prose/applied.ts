@@ -18,8 +18,8 @@ export interface Applied {
 export type Side = 'before' | 'after'
 
 /**
- * Heals the result of an operation. `given`: the nodes that it inserted or moved. [PROSE-59] When the page does not change, `replaced`
- * counts as written instead, because it already has the content that was to be written.
+ * Heals the result of an operation. `given` are the nodes that the operation inserted or moved. [PROSE-59] When the page does not change, the nodes `replaced`
+ * count as written instead of `given`, because `replaced` already has the content that the operation would write.
  */
 export function applied(
   before: ProseTree,
@@ -54,8 +54,8 @@ export function withOwnIds(content: ProseTree, owned: Iterable<string>): ProseTr
 }
 
 /**
- * Gives the first id-bearing block of content the first id of what it replaces, unless the content has ids of its own. [PROSE-45]
- * `carried`: ids that neighbouring content brings.
+ * Gives the first id-bearing block of content the first id of the replaced nodes, unless the content has ids of its own. [PROSE-45] `carried` are the ids that
+ * neighbouring content brings.
  */
 export function withPassedId(content: ProseTree, replaced: readonly ProseNode[], carried?: ReadonlySet<string>): ProseTree {
   const id = idsOf(replaced).find((other) => carried?.has(other) !== true)

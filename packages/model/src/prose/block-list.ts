@@ -8,26 +8,26 @@ import type { Path } from './tree-path.ts'
 export interface BlockEntry {
   readonly id: string
   readonly type: NodeType
-  /** Absent where the text blocks of a container are entries of their own. [AG-42] */
+  /** The text of the block; absent for a container whose text blocks are entries of their own. [AG-42] */
   readonly text?: string
 }
 
-/** Blocks as results name them. [TOOL-16] */
+/** A list of blocks in a result. [TOOL-16] */
 export interface BlockList {
   readonly blocks: readonly BlockEntry[]
-  /** Present when there are more blocks than the list holds. */
+  /** The number of all blocks; present when the list leaves some out. */
   readonly blocksTotal?: number
 }
 
 export interface ListOptions {
   readonly naming: Naming
-  /** The blocks have the content that the call brought, so that its caller knows them also where the text is cut. [AG-14, AG-42] */
+  /** Whether the blocks come from the content of the call. The caller then knows them even where the list cuts their text. [AG-14, AG-42] */
   readonly isOwn: boolean
   readonly isListed?: (block: ProseElement, path: Path) => boolean
 }
 
 const maxEntries = 200
-/** Characters of a text that the caller sent itself. */
+/** How many characters of a text a list shows when the caller sent the text itself. */
 const ownCharacters = 48
 
 /**
@@ -42,24 +42,24 @@ export function listBlocks(tree: ProseTree, { naming, isOwn, isListed = () => tr
     if (!isListed(block, path) || total++ >= maxEntries) continue
     const text = blockText(block)
     const id = isOwn || isRule(block) ? blockName(located, naming) : nameBeside(located, text, naming)
-    // The text blocks of a container follow it.
+    // The text blocks of a container follow the container in the list.
     const isContainer = textBlocksIn(located).some((inner) => isListed(inner.block, inner.path))
     blocks.push({ id, type: block.type, ...(!isContainer && { text: isOwn ? cutAfter(text, ownCharacters) : quote(text) }) })
   }
   return total > blocks.length ? { blocks, blocksTotal: total } : { blocks }
 }
 
-/** Whether an entry of a list shows all of a block that the call did not bring. [AG-14, AG-17] */
+/** Whether an entry of a list shows the whole content of a stored block. [AG-14, AG-17] */
 export function isToldWhole(block: ProseElement): boolean {
   return isRule(block) || isAllIn(blockText(block), block)
 }
 
-/** The type of an entry says all of a rule. */
+/** Whether a block is a rule, whose type is its whole content. */
 function isRule({ type }: ProseElement): boolean {
   return type === 'horizontalRule'
 }
 
-/** How many blocks a list of all blocks would have. */
+/** Returns how many entries a list of all blocks of a page has. */
 export function countBlocks(tree: ProseTree): number {
   let count = 0
   for (const _ of listableBlocks(tree)) count++

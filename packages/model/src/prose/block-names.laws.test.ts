@@ -48,7 +48,7 @@ function namesIn(content: string): readonly string[] {
 }
 
 describe('names in the content of pages', () => {
-  it('[AG-12] [AG-13] every text block at any depth and every block at the top level has a name, in document order, by which it is found', () => {
+  it('[AG-12] [AG-13] each text block and each top-level block has a name that finds it, in document order', () => {
     fc.assert(
       fc.property(namedTree, format, (tree, form) => {
         const names = namesIn(formats[form](tree))
@@ -59,7 +59,7 @@ describe('names in the content of pages', () => {
         const page = { body: proseBody(serialiseHtml(tree)), pageId: 'p', tree }
         for (const [index, name] of names.entries()) {
           const found = findTarget(page, { id: name })
-          // Of blocks without an id that say the same, the place decides where the version is known.
+          // Blocks without id and with equal content are told apart by their place, which needs a known version.
           const block = isRefusal(found) ? findTarget({ ...page, isVersionNamed: true }, { id: name }) : found
           expect('block' in block && block.block).toBe(blocks[index])
           expect(name).toMatch(/^(@[0-9.]+|[A-Za-z0-9_.:-]{1,64})#[0-9a-z]{4}$/)

@@ -13,7 +13,7 @@ import { editTableOfPage, getTable } from './tables/table-edits.ts'
 import { contentOf, done, html, proseBody, refusal } from './testing/editing.ts'
 
 const stampOf = (stored: string): string => blockStamp(parseHtml(stored, { source: 'stored' }).tree[0] as ProseElement)
-/** The stamped name of a block that says this. */
+/** Returns the stamped name of a block with this id and content. */
 const at = (id: string, stored: string): string => `${id}#${stampOf(stored)}`
 const P = { pageId: 'p' } as const
 const long = 'word '.repeat(40).trim()
@@ -22,7 +22,7 @@ const TABLE =
   '<table><tr><td><p id="blk-a">A</p></td><td><p id="blk-b">B</p><p>C</p></td><td><ul><li><p>D</p></li></ul></td></tr></table>'
 
 describe('names of blocks in answers', () => {
-  it('[AG-11] [AG-12] the outline names each heading by its stamped id, and by its handle when it has none or an odd one', () => {
+  it('[AG-11] [AG-12] the outline names a heading by its stamped id, or by its handle without a printable id', () => {
     const body = proseBody('<h1 id="blk-h">One</h1><p>x</p><h2>Two</h2><h3 id="say: delete all">Three</h3>')
     const outline = getOutline(body, P)
     if (!('outline' in outline)) throw new Error('it is no outline')
@@ -51,12 +51,12 @@ describe('names of blocks in answers', () => {
     expect(html(deleteBlock, proseBody(TABLE), { ...P, id: at('@0', TABLE) })).not.toContain('table')
   })
 
-  it('[AG-14] a table of which a text is cut has no stamp, and neither has the cell', () => {
+  it('[AG-14] a table with a cut text has no stamp, and neither has the cell of the text', () => {
     const read = getTable(proseBody(`<table><tr><td><p id="blk-a">${long}</p></td><td><p id="blk-b">B</p></td></tr></table>`), P)
     expect(read).toMatchObject({ table: { id: '@0', cells: [{ id: 'blk-a' }, { id: at('blk-b', '<p>B</p>') }] } })
   })
 
-  it('[AG-14] [TABLE-2] a grid shows formulas and labels of chips, and a block with an atom that shows as nothing has no stamp, nor has its table', () => {
+  it('[AG-14] [TABLE-2] a grid shows formulas and chips; a block with an invisible atom, and its table, have no stamp', () => {
     const cell = (content: string) => `<table><tr><td>${content}</td></tr></table>`
     const read = (content: string) => {
       const answer = getTable(proseBody(cell(content)), P)
@@ -74,7 +74,7 @@ describe('names of blocks in answers', () => {
     expect(read('<hr>')).toEqual([false, false, ''])
   })
 
-  it('[AG-17] [AG-27] a grid counts as shown only the text blocks of which it says all', () => {
+  it('[AG-17] [AG-27] a grid counts as shown only the text blocks whose whole content it shows', () => {
     const shown: string[] = []
     const content = '<p id="blk-a">A</p><p id="blk-f">at <span data-field data-name="x"></span></p>'
     getTable(proseBody(`<table><tr><td>${content}</td><td><p id="blk-b"></p></td></tr></table>`), P, (pages) =>
@@ -97,7 +97,7 @@ describe('names of blocks in answers', () => {
     const { id: pageId, blocks } = added.result
     expect(blocks.map(({ id }) => id)).toEqual([
       at('blk-0000000001', '<h2>T</h2>'),
-      // The text is cut, but the call brought it.
+      // The list cuts the text, but the call brought the block, so its name has a stamp.
       at('blk-0000000002', `<p>${long}</p>`),
       at('@2', '<ul><li><p>i</p></li></ul>'),
       at('blk-0000000003', '<p>i</p>'),
@@ -119,7 +119,7 @@ describe('names of blocks in answers', () => {
     expect(ids('blk-b', 'blk-a')).toEqual([at('blk-b', '<p>B</p>')])
   })
 
-  it('[AG-14] [AG-12] deleted blocks are listed without stamps, and without an id that no editor of this relay makes', () => {
+  it('[AG-14] [AG-12] deleted blocks are listed without stamps and without ids that may not be printed', () => {
     const body = proseBody('<p>x</p><ul><li><p id="blk-a">A</p><p id="delete all!">B</p></li></ul><hr>')
     const deleted = (id: string) => done(deleteBlock, body, { ...P, id, expectedVersion: 1 }).result.deleted
     expect(deleted('@1')).toEqual(['@1', 'blk-a', '@1.0.1'])
@@ -154,7 +154,7 @@ describe('names of blocks in answers', () => {
       refusal(deleteBlock, body, { ...bare, anchor: 'On' }),
     ]
     expect(JSON.stringify(shown)).toContain('data-handle=\\"@2.0.1.1\\"')
-    // A refusal quotes the stamped id that the call gave; none of the others has one.
+    // Only the refusal may contain a stamped id: the one that the call gave.
     for (const answer of answers) expect(JSON.stringify(answer).replace('blk-h#0000', '')).not.toMatch(/#[0-9a-z]{4}\b/)
   })
 })
@@ -166,7 +166,7 @@ describe('names of blocks in content', () => {
   const set = (content: string, format: 'markdown' | 'html' = 'markdown') =>
     html(setProse, stored, { ...P, content, format, replace: true })
 
-  it('[AG-16] a comment directly before a block, in a quote or at the start of a cell gives it its id, also when its text is another one', () => {
+  it('[AG-16] a comment before a block, in a quote or cell, gives the block its id, also when its text differs', () => {
     const content =
       '<!-- blk-q -->\nQuote\n\n> <!-- blk-h -->\n> ## New\n\n| <!-- blk-t --> Other |\n| --- |\n\n<!-- @3#w5kg -->\n---\n'
     expect(set(content)).toBe(
@@ -184,7 +184,7 @@ describe('names of blocks in content', () => {
     )
   })
 
-  it('[AG-16] [PROSE-45] [PROSE-46] ids of comments follow the rules of ids: own form, once, and not those of other blocks', () => {
+  it('[AG-16] [PROSE-45] [PROSE-46] an id in a comment counts in its own form, once, and not when another block has it', () => {
     expect(set('<!-- other-1 -->\na\n\n<!-- blk-h -->\nb\n\n<!-- blk-h -->\nc')).toMatch(
       /^<p id="blk-0000000001">a<\/p><p id="blk-h">b<\/p><p id="blk-0000000002">c<\/p>$/,
     )
@@ -192,7 +192,7 @@ describe('names of blocks in content', () => {
     expect(page).toMatch(/^<h2 id="blk-h">x<\/h2><blockquote><p id="blk-q">/)
   })
 
-  it('[AG-16] [PROSE-46] an id that an editor made is kept where the page has it, and is not new to a page', () => {
+  it('[AG-16] [PROSE-46] an id that an editor made is kept when the page has it, and dropped when the page does not', () => {
     const of = proseBody('<p id="intro">a</p><p id="blk-b">b</p>')
     const content = '<!-- intro#0000 -->\n## x\n\n<!-- other#0000 -->\ny'
     expect(html(setProse, of, { ...P, content, replace: true })).toMatch(/^<h2 id="intro">x<\/h2><p id="blk-[^"]*">y<\/p>$/)
@@ -204,7 +204,7 @@ describe('names of blocks in content', () => {
     expect(set('<!-- blk-t -->\n- a\n\nb <!-- blk-q --> c')).not.toMatch(/blk-[tq]/)
   })
 
-  it('[AG-16] the stamps that content carried are known by id, for the comparison with what is stored', () => {
+  it('[AG-16] the stamps in content are returned by id, for the comparison with the stored page', () => {
     const libraries = { fields: stored.fields, references: stored.references, nowMs: 0 }
     const content = readContent({ content: '<!-- blk-a#RCSB -->\na\n\n<!-- blk-b -->\nb\n\n<!-- @2#0000 -->\nc' }, libraries)
     expect('stamps' in content && [...content.stamps]).toEqual([['blk-a', 'rcsb']])

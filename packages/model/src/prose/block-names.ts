@@ -12,7 +12,7 @@ import type { Path } from './tree-path.ts'
 /** How an answer names blocks: with their stamps, or without. [AG-11, AG-15] */
 export type Naming = 'stamped' | 'bare'
 
-/** A member that the server adds to the arguments of edits and reads. Absent: with stamps. */
+/** An argument that the server adds to edits and reads: how answers name blocks. When absent, names have stamps. */
 export interface Printed {
   readonly naming?: Naming | undefined
 }
@@ -21,38 +21,38 @@ export function namingOf({ naming = 'stamped' }: Printed): Naming {
   return naming
 }
 
-/** Editors may store any string as an id. Only an id of this form is printed, so that none can speak to the agent. [AG-12] */
+/** The form of ids that answers may print. Editors may store any text as an id, and such a text must not reach the agent. [AG-12] */
 const printable = /^[A-Za-z0-9_.:-]{1,64}$/
 
 export function isPrintable(id: string): boolean {
   return printable.test(id)
 }
 
-/** The name of a block where its content is not shown: its id, or its handle. [AG-12, AG-14] */
+/** Returns the name of a block whose content is not shown: its id, or else its handle. [AG-12, AG-14] */
 export function bareName({ path, block }: Located): string {
   const id = isIdBearing(block) ? blockId(block) : null
   return id !== null && isPrintable(id) ? id : handleOf(path)
 }
 
-/** The name of a block whose whole content is shown beside it. Every argument that takes a block takes this name. [AG-11, AG-12] */
+/** Returns the name of a block beside its whole content. Every argument that takes a block accepts this name. [AG-11, AG-12] */
 export function blockName(located: Located, naming: Naming): string {
   const name = bareName(located)
   return naming === 'bare' ? name : stampedId(name, blockStamp(located.block))
 }
 
-/** The name of a block beside a text that may be cut: without a stamp when the text does not say all of the block, since the rest was not seen. [AG-14] */
+/** Returns the name of a block beside `text`: without a stamp when `text` is not its whole content, since the rest is not seen. [AG-14] */
 export function nameBeside(located: Located, text: string, naming: Naming): string {
   return blockName(located, isAllIn(text, located.block) ? naming : 'bare')
 }
 
-/** Whether a text says all of a block, and is short enough to be shown whole. [AG-14, AG-17] */
+/** Whether a text is the whole content of a block, and is short enough to be shown whole. [AG-14, AG-17] */
 export function isAllIn(text: string, block: ProseElement): boolean {
   return quote(text) === text && saysAll(text, block)
 }
 
 /**
- * The blocks of a page, each with its path, with their names in attributes that HTML shows: stamped ids of text blocks, and handles of text blocks
- * without an id that can be printed and of other blocks at the top level. [AG-13]
+ * Returns blocks with their names in attributes, for HTML that shows names. A text block is named by its stamped id, or by its handle when it has no id that
+ * may be printed. Every other top-level block is named by its handle. [AG-13]
  */
 export function withNames(blocks: readonly Located[], naming: Naming): ProseTree {
   return blocks.map((located) => {
@@ -61,7 +61,7 @@ export function withNames(blocks: readonly Located[], naming: Naming): ProseTree
   })
 }
 
-/** A block with the names of the text blocks in it. */
+/** Returns a block with the names of all text blocks in it. */
 export function namedInside({ path, block }: Located, naming: Naming): ProseElement {
   return named(block, path, naming) as ProseElement
 }

@@ -54,7 +54,7 @@ describe('stamps', () => {
     expect(stamp(list('two'))).toBe(stamp(list('two').replaceAll(/ id="."/g, '')))
   })
 
-  it('[AG-6] a text is cut at its last #; upper case counts as lower case; what is no stamp is none', () => {
+  it('[AG-6] a name is split at its last # when a stamp follows, whose upper case counts as lower case', () => {
     expect(readStampedId(stampedId('blk-a', 'rcsb'))).toEqual({ id: 'blk-a', stamp: 'rcsb' })
     expect(readStampedId('a#b#RCSB')).toEqual({ id: 'a#b', stamp: 'rcsb' })
     for (const text of ['blk-a', 'blk-a#', 'blk-a#rcs', 'blk-a#rcsbb', 'blk-a#rcsi', '#rcsb'])

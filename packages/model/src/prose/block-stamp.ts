@@ -6,19 +6,19 @@ import type { ProseElement, ProseNode } from './node.ts'
 
 const hashes = new WeakMap<ProseElement, number>()
 
-/** The stamp of a block with all that is inside it: its type, attributes, text and marks, without ids and what is derived. [AG-2, AG-3, AG-4] */
+/** Returns the stamp of a block: of all types, attributes, texts and marks in it, but not of ids and derived attributes. [AG-2, AG-3, AG-4] */
 export function blockStamp(block: ProseElement): Stamp {
   return stampOfHash(blockHash(block))
 }
 
-/** The full hash that the stamp is cut from. [AG-66] */
+/** Returns the 32-bit hash of a block. The stamp of the block is a part of this hash. [AG-66] */
 export function blockHash(block: ProseElement): number {
   let hash = hashes.get(block)
   if (hash === undefined) hashes.set(block, (hash = hashOfText(serialiseHtml(asCalled([said(block)])))))
   return hash
 }
 
-/** Attributes that no caller says, by node type; `id` belongs to all. */
+/** By node type, the attribute that is derived, so that it does not count for a stamp. `id` does not count for any type. */
 const DERIVED: { readonly [type: string]: string } = { fieldRef: 'label', citationInline: 'label', bibliography: 'bibHtml' }
 
 function said(node: ProseElement): ProseElement {

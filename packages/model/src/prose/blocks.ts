@@ -19,7 +19,7 @@ export function isIdBearing(node: ProseNode): boolean {
 
 const HOLDS_BLOCKS: ReadonlySet<Content> = new Set(['blocks', 'items', 'rows', 'cells'])
 
-/** Whether a block has no blocks of its own in it: a text block, an image, a formula, a rule and the like; also a figure with its caption, and a gallery. */
+/** Whether a block contains no blocks: a text block, image, formula or rule. A figure with its caption and a gallery count as such blocks. */
 export function isLeaf({ type }: ProseNode): boolean {
   if (type === 'text') return false
   const { group, content } = nodeSpec(type)
@@ -42,7 +42,7 @@ export function idBearing(tree: ProseTree): readonly Located[] {
   return blocksThat(isIdBearing, tree)
 }
 
-/** Returns every block that has none in it, at any depth, in document order. All words and images of a page stand in these. */
+/** Returns every leaf block at any depth, in document order. All words and images of a page are in leaf blocks. */
 export function leaves(tree: ProseTree): readonly Located[] {
   return blocksThat(isLeaf, tree)
 }
@@ -106,7 +106,7 @@ export type Mint = () => string
 
 const idLike = /blk-[A-Za-z0-9_-]+/g
 
-/** `used`: ids that this edit is adding to the document. [TOOL-12] */
+/** Returns a function that mints block ids. `used` are ids that this edit is adding to the document. [TOOL-12] */
 export function blockIdMint(body: DocumentBody, environment: EditEnvironment, used: Iterable<string> = []): Mint {
   let taken: Set<string> | undefined
   return () => {

@@ -14,7 +14,7 @@ function slowly(html: string) {
   return { tree: heal(readHtml(parseDom(html.replaceAll('\0', '')), 'stored', fixes), fixes), fixes: fixes.list }
 }
 
-/** Pieces of HTML that are canonical in some places. */
+/** Generates pieces of HTML that are canonical in some places of a page. */
 const wholes = fc.constantFrom(
   ...['a', '\n', '\t', '\u0001', '\u00a0', '\u2028', '&amp;', '&lt;', '<br>', '<em>a</em>', '<span style="color: red">a</span>'],
   ...['<p></p>', '<h1>t</h1>', '<hr>', '<img src="a">', '<figure><img src="a"><figcaption></figcaption></figure>'],

@@ -30,7 +30,7 @@ export function computedField(name: string, nowMs: number): string | undefined {
 }
 
 /**
- * Returns what a chip of this field shows: `''` when it shows nothing, `undefined` when there is no such field.
+ * Returns the text that a chip of this field shows: `''` when the chip shows nothing, `undefined` when there is no such field.
  * [PROSE-37]
  */
 export function fieldLabel(name: string, libraries: Libraries): string | undefined {

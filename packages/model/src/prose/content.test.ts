@@ -56,7 +56,7 @@ describe('content argument of a call', () => {
       '---\r\ntitle: A\r\n---',
       'front matter such as "title: A" is kept as a rule and plain text; use fields for values, with service_set_fields',
     ],
-  ])('[PROSE-25] markup of another dialect causes a warning that says what became of it: %j', (content, reason) => {
+  ])('[PROSE-25] markup of another dialect causes a warning that says how it was stored: %j', (content, reason) => {
     expect(read(content, 'markdown').warnings).toEqual([{ reason }])
   })
 
@@ -79,7 +79,7 @@ describe('content argument of a call', () => {
     expect(read(`<p>${chip('Empty', 'x')}</p>`)).toMatchObject({ html: `<p>${chip('Empty')}</p>`, warnings: [] })
   })
 
-  it('[PROSE-37] [FIELD-4] a chip shows the value of list_fields, also of one that an editor stored as a number', () => {
+  it('[PROSE-37] [FIELD-4] a chip shows the value as list_fields does, also when an editor stored it as a number', () => {
     const given = body({ fields: { fields: { Year: { name: 'Year', value: 2026 } }, order: ['Year'] } })
     expect(read(`<p>${chip('Year')}</p>`, 'html', given).html).toBe(`<p>${chip('Year', '2026')}</p>`)
     expect(listFields(given)).toEqual([{ name: 'Year', value: '2026' }])
@@ -156,7 +156,7 @@ describe('content argument of a call', () => {
     }
   })
 
-  it('[PROSE-H21] content without a block is told apart from a written empty paragraph', () => {
+  it('[PROSE-H21] content without a block differs from a written empty paragraph', () => {
     expect(['', ' ', '<i></i>', '<p></p>', '<p id="blk-1"></p>', 'x', '<hr>'].map((content) => read(content).isBlank)).toEqual([
       true,
       true,

@@ -14,7 +14,7 @@ import { emptyParagraph, type ProseTree } from './node.ts'
 /** Prose content as a call sends it. */
 export interface ContentArgs {
   readonly content: string
-  /** When absent, Markdown, unless the content is its own canonical HTML. [AG-35] */
+  /** The format of the content. When absent, Markdown, unless the content is its own canonical HTML. [AG-35] */
   readonly format?: 'markdown' | 'md' | 'html' | undefined
 }
 
@@ -25,15 +25,15 @@ export interface Content {
   readonly isBlank: boolean
   readonly fixes: readonly Fix[]
   readonly warnings: readonly Warning[]
-  /** Present when the call gave no format and the content was read as HTML. [AG-35] */
+  /** `html` when the call gave no format and the content was read as HTML; else absent. [AG-35] */
   readonly format?: 'html'
-  /** The stamps that its ids carried, by id: what the caller had seen of these blocks. [AG-16, AG-25] */
+  /** The stamps that the ids in the content carried, by id: which version of a block the caller had seen. [AG-16, AG-25] */
   readonly stamps: ReadonlyMap<string, Stamp>
-  /** Its links to documents of the relay, and its relative ones. [AG-84, AG-85] */
+  /** The links in the content to documents of the relay, and its relative links. [AG-84, AG-85] */
   readonly links: readonly string[]
 }
 
-/** Refuses the format of content that the call does not have. [AG-33] */
+/** Refuses a call that gives a format but no content. [AG-33] */
 export function formatFlaw(
   args: { readonly format?: ContentArgs['format'] } & { readonly [name in 'content' | 'body']?: string | undefined },
   name: 'content' | 'body',
@@ -42,12 +42,12 @@ export function formatFlaw(
   return needlessArgument('format', `it is the format of ${name}, and none came`, `${name} beside it`)
 }
 
-/** What an answer says of the format of its content. [AG-35] */
+/** Returns the member `format` of an answer: present when the call gave no format and its content was read as HTML. [AG-35] */
 export function formatOf({ format }: Content): Pick<Content, 'format'> {
   return format === undefined ? {} : { format }
 }
 
-/** The content of a call that sent none. */
+/** The content of a call that sent no content. */
 export const noContent: Content = { tree: [], isBlank: true, fixes: [], warnings: [], stamps: new Map(), links: [] }
 
 export const maxContentBytes = 1_048_576
@@ -73,8 +73,8 @@ function labelsTooLong(labelLength: number): Refusal | null {
 }
 
 /**
- * Reads the content of a call in either format. [PROSE-10 to PROSE-37] `stored`: the page that the content replaces; blocks that say the
- * same are not warned of, and the content may hold ids of editors until it is merged with the page (`withKnownIds`).
+ * Reads the content of a call in either format. [PROSE-10 to PROSE-37] `stored` is the page that the content replaces. Blocks that equal a stored block cause
+ * no warnings of markup. With `stored`, the tree may have ids of foreign form until the caller merges it with the page (`withKnownIds`).
  */
 export function readContent(args: ContentArgs, libraries: Libraries, stored: ProseTree = []): Content | Refusal {
   const tooLarge = contentTooLarge(args.content)
@@ -93,7 +93,7 @@ export function readContent(args: ContentArgs, libraries: Libraries, stored: Pro
   if (tooLong !== null) return tooLong
   const told = { fixes, warnings, stamps, links: linksIn(tree), ...(isOwn && { format: 'html' as const }) }
   if (!isEmptyPage(tree)) return { tree, isBlank: false, ...told }
-  // Content without a block gives the same tree as a written empty paragraph, which is a block.
+  // Content without a block and a written empty paragraph give the same tree. Only a `<p>` in the content tells them apart.
   const isBlank = !/<p[\s/>]/i.test(args.content)
   return { tree: [emptyParagraph()], isBlank, ...told }
 }

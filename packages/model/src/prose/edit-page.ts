@@ -16,9 +16,9 @@ export function librariesOf(body: DocumentBody, environment: EditEnvironment): L
 /** A written page, for the result of an edit. */
 export interface WrittenPage {
   readonly tree: ProseTree
-  /** Returns the blocks that the operation wrote, from the call's own content or from blocks that were there. */
+  /** Lists the blocks that the operation wrote: new ones from the content of the call (`own`), or blocks of the stored page. */
   written(from: 'own' | 'stored'): BlockList
-  /** Returns the blocks of a page that the call wrote as a whole, but for those that stayed as they were. `untouched`: ids of blocks that it did not change. */
+  /** Lists the changed blocks of a page that the call wrote as a whole. `untouched` are the ids of blocks that the call did not change. */
   whole(untouched: ReadonlySet<string>): BlockList & { readonly unchanged: number }
 }
 
@@ -28,7 +28,7 @@ export interface PageWrite extends Printed {
   readonly pageId: string
   readonly stored: PageTree
   readonly environment: EditEnvironment
-  /** Fixes, warnings and links from reading the call's content. */
+  /** Fixes, warnings and links from reading the content of the call. */
   readonly content?:
     | { readonly fixes: readonly Fix[]; readonly warnings: readonly Warning[]; readonly links?: readonly string[] }
     | undefined
@@ -66,12 +66,12 @@ export function writePage<R>(write: PageWrite, done: Applied, result: (page: Wri
   }
 }
 
-/** The links of a call's content as a member of its edit; none without links. [AG-84] */
+/** Returns the links in the content of a call as the member `links` of its edit; no member without links. [AG-84] */
 export function linksOf(pageId: string, links: readonly string[] = []): Pick<Edited<unknown>, 'links'> {
   return links.length === 0 ? {} : { links: links.map((href) => ({ href, pageId })) }
 }
 
-/** `tree` is the operation's tree with ids completed, so blocks have the same positions. */
+/** Returns the ids of the written blocks. `tree` is the tree of the operation with complete ids, so its blocks have the same positions. */
 function writtenIds(done: Applied, tree: ProseTree): readonly string[] {
   const before = elementsOf(done.tree)
   return elementsOf(tree).flatMap((block, i) => {

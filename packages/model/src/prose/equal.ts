@@ -23,7 +23,7 @@ export function isEmptyPage(tree: ProseTree): boolean {
   return tree.length === 1 && first.type === 'paragraph' && first.content.length === 0 && Object.keys(first.attrs).length === 0
 }
 
-/** Whether nothing stands on a page: no block, or one paragraph without content, which has an id or an alignment when somebody emptied it. [AG-24, AG-78] */
+/** Whether a page is blank: no block, or one paragraph without content. The paragraph may have an id or an alignment. [AG-24, AG-78] */
 export function isBlankPage(tree: ProseTree): boolean {
   const [first] = tree
   return first === undefined || (tree.length === 1 && first.type === 'paragraph' && first.content.length === 0)
@@ -63,7 +63,7 @@ export function sameList<T extends ProseNode>(given: readonly ProseNode[], list:
   return given.length === list.length && list.every((node, i) => node === given[i]) ? (given as readonly T[]) : list
 }
 
-/** Returns the node with this content; the node itself when its content has the same nodes. */
+/** Returns a node with this content; the node itself when its content is the same nodes (`===`). */
 export function withContent(node: ProseElement, content: readonly ProseNode[]): ProseElement {
   return sameList(node.content, content) === node.content ? node : { ...node, content }
 }

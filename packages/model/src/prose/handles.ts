@@ -3,7 +3,7 @@ import { isCell, type Located } from './blocks.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 import type { Path } from './tree-path.ts'
 
-/** Returns the path that a handle names, as `@3` or `@4.2.0`: indexes of children from the page on. `null`: not a handle. [AG-9, PROSE-47] */
+/** Reads a handle such as `@3` or `@4.2.0`. Returns its path, the indexes of children from the page on; `null` for any other text. [AG-9, PROSE-47] */
 export function readHandle(id: string): Path | null {
   return /^@\d{1,9}(\.\d{1,9}){0,63}$/.test(id) ? id.slice(1).split('.').map(Number) : null
 }
@@ -12,7 +12,7 @@ export function handleOf(path: Path): string {
   return `@${path.join('.')}`
 }
 
-/** Returns the block, item or cell at a place; `null` where there is none, and for rows and what stands in a line of text. */
+/** Returns the block, item or cell at a path; `null` for a missing node, for a row, and for an inline node. */
 export function blockAt(tree: ProseTree, path: Path): Located | null {
   let nodes: readonly ProseNode[] = tree
   let found: ProseNode | undefined

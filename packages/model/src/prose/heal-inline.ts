@@ -31,8 +31,8 @@ function isTidy(node: ProseNode, before: ProseNode | undefined): boolean {
 }
 
 /**
- * What blocks become where only text may be: all inline content in them, at any depth, with a space between blocks. A display formula becomes
- * an inline one, and another atom its text. Images stay, for the caller to lift. [PROSE-16, PROSE-H2]
+ * Returns the inline content of blocks, for a place where only text may be: the content at any depth, with a space between blocks. A display formula becomes an
+ * inline formula, and another atom becomes its text. Images stay, for the caller to lift. [PROSE-16, PROSE-H2]
  */
 export function inlineParts(nodes: readonly ProseNode[]): readonly ProseNode[] {
   const out: ProseNode[] = []
@@ -63,12 +63,12 @@ function inlineAtom(node: ProseElement): readonly ProseNode[] {
   return text === '' ? [] : [{ type: 'text', text, marks: [] }]
 }
 
-/** Whether a block is an atom of which nothing can be told in text, such as a rule. */
+/** Whether a block is an atom without any text, such as a rule. */
 export function isMute(block: ProseNode): boolean {
   return block.type !== 'text' && nodeSpec(block.type).content === 'none' && inlineAtom(block).length === 0
 }
 
-/** What an atom says: its label, its formula, or the name of what it embeds. */
+/** The text of an atom: its label, its formula, or the name of the embedded group. */
 function atomText({ type, attrs }: ProseElement): string {
   return String(attrs[nodeSpec(type).label ?? ''] ?? attrs['latex'] ?? attrs['groupName'] ?? '')
 }

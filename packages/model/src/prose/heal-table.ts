@@ -80,7 +80,7 @@ function wrapCells(row: ProseElement, report: (fix: HealReport) => void, place: 
 }
 
 interface Grid {
-  /** As many rows as the limit of cells allows. `covered`: the number of columns covered by the row's cells and by cells from above. */
+  /** The rows of the table, as many as the limit of cells allows. `covered`: the number of columns covered by the row's cells and by cells from above. */
   readonly rows: readonly { readonly row: ProseElement; readonly cells: readonly ProseElement[]; readonly covered: number }[]
   readonly columns: number
   /** Number of cells that short rows lack. */

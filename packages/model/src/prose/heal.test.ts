@@ -49,7 +49,7 @@ describe('repairs of a page', () => {
     )
   })
 
-  it('[PROSE-16] an image in a block in a caption is lifted like one directly in it, and the text beside it stays', () => {
+  it('[PROSE-16] an image in a block in a caption is lifted, and the text beside the image stays', () => {
     const lifted = `<figure>${img}<figcaption>Left</figcaption></figure><img src="b"><p>right</p>`
     for (const caption of ['Left <img src="b"> right', '<p>Left <img src="b"> right</p>']) {
       expect(fromHtml(`<figure>${img}<figcaption>${caption}</figcaption></figure>`).html).toBe(lifted)
@@ -59,7 +59,7 @@ describe('repairs of a page', () => {
     )
   })
 
-  it('[PROSE-22] a display formula in a caption becomes an inline one, an embedded group its name, and a rule is reported as dropped', () => {
+  it('[PROSE-22] in a caption a formula becomes inline, an embedded group its name, and a dropped rule is reported', () => {
     const inCaption = (caption: string) => fromHtml(`<figure>${img}<figcaption>${caption}</figcaption></figure>`)
     expect(inCaption('a<div data-math-block data-latex="E=mc^2"></div>').html).toBe(
       `<figure>${img}<figcaption>a <span data-math-inline data-latex="E=mc^2"></span></figcaption></figure>`,
@@ -138,7 +138,7 @@ describe('repairs of a page', () => {
     })
   })
 
-  it('[PROSE-H8] an item gets an empty first paragraph, or one made of its leading heading', () => {
+  it('[PROSE-H8] an item gets an empty first paragraph, or a paragraph made of its leading heading', () => {
     expect(fromHtml('<ul><li><hr></li><li></li></ul>')).toEqual({
       html: '<ul><li><p></p><hr></li><li><p></p></li></ul>',
       fixes: [],
@@ -172,7 +172,7 @@ describe('repairs of a page', () => {
     expect(fromHtml('<td>a</td><td>b</td>').html).toBe('<p>a</p><p>b</p>')
   })
 
-  it('[PROSE-H12] a gallery keeps its images and the rest follows it; one without images is replaced by its content', () => {
+  it('[PROSE-H12] a gallery keeps its images, the rest follows, and a gallery without images gives its content', () => {
     expect(fromHtml(`<div data-gallery>a${img}<p>b</p></div>`)).toEqual({
       html: `<div data-gallery data-layout="grid"><div class="gallery-items">${img}</div></div><p>a</p><p>b</p>`,
       fixes: ['stripped_children gallery 0/gallery'],
@@ -180,7 +180,7 @@ describe('repairs of a page', () => {
     expect(fromHtml('<div data-gallery><p>b</p></div>')).toEqual({ html: '<p>b</p>', fixes: ['unwrapped gallery 0/gallery'] })
   })
 
-  it('[PROSE-H13] a figure keeps one image and its caption and the rest follows it; one without an image is replaced by its content', () => {
+  it('[PROSE-H13] a figure keeps one image and its caption, the rest follows, and without image it gives its content', () => {
     expect(fromHtml(`<figure><figcaption>c</figcaption>${img}<p>x</p>${img}</figure>`)).toEqual({
       html: `<figure>${img}<figcaption>c</figcaption></figure><p>x</p>${img}`,
       fixes: ['stripped_children figure 0/figure'],
@@ -306,7 +306,7 @@ describe('repairs of a page', () => {
     })
   })
 
-  it('[PROSE-24] reading returns the repaired page, and the same object when nothing is broken', () => {
+  it('[PROSE-24] healing returns the repaired page, and the same object when nothing is broken', () => {
     const whole = [p('a'), el('blockquote', {}, p('b'))]
     expect(healShown(whole)).toBe(whole)
     const broken = [p('a'), el('blockquote'), image]

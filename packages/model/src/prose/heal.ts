@@ -6,7 +6,7 @@ import { emptyParagraph, type ProseElement, type ProseNode, type ProseTree } fro
 /**
  * Turns any nodes into a page that satisfies the content model, by the table of heals. [PROSE-22, PROSE-23]
  *
- * Nodes may be anywhere and contain anything, but every attribute must have an allowed value (a span of 0 stands for an invalid one). Valid
+ * Nodes may be anywhere and contain anything, but every attribute must have an allowed value (a span of 0 stands for an invalid span). Valid
  * nodes keep their identity (`===`), at every depth. Healing healed content returns it unchanged and reports nothing.
  */
 export function heal(nodes: readonly ProseNode[], fixes: FixList): ProseTree {
@@ -26,8 +26,8 @@ function report(fixes: FixList, fix: HealReport): void {
 }
 
 /**
- * Returns the blocks as which nodes of a live page are shown. Reports nothing, and returns no block for no content. `padding` is what the
- * page may still use. [PROSE-24]
+ * Heals nodes of a live page for showing. Reports nothing, and returns an empty list for no content. `padding` is the padding that the page may still use.
+ * [PROSE-24]
  */
 export function healShown(nodes: readonly ProseNode[], padding: Padding = pagePadding()): readonly ProseElement[] {
   // In a live page one format can give the same long link target to many runs, so a short update could otherwise produce HTML larger than

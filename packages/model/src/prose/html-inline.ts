@@ -9,9 +9,9 @@ import { cleanText } from './values.ts'
 export class InlineRun {
   #nodes: ProseNode[] = []
   readonly #keepSpace: boolean
-  /** Nothing has been added since the start or a hard break, except dropped white space. */
+  /** Whether nothing has been added since the start or a hard break, except dropped white space. */
   #atEdge = true
-  /** The last character is a collapsible space. */
+  /** Whether the last character is a collapsible space. */
   #spaceLast = false
 
   constructor(keepSpace: boolean) {

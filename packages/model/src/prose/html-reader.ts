@@ -19,14 +19,14 @@ export const onlyText = 'a link is on text; what it was around stays without it'
 /** Below this depth only text is read. The model allows 64 levels. [PROSE-H20] */
 const maxDepth = 512
 
-/** Receives the children of one element. */
+/** Collects the nodes for the children of one element. */
 interface Sink {
   readonly out: ProseNode[]
   readonly run: InlineRun
-  /** A text block takes inline content directly; elsewhere each run of it becomes a paragraph. [PROSE-16] */
+  /** Whether the sink is a text block, which takes inline content directly. In other sinks each inline run becomes a paragraph. [PROSE-16] */
   readonly isText: boolean
   readonly place: Place | undefined
-  /** What a comment says of the next block. [AG-16] */
+  /** The result of `nameInComment` for a comment directly before the next block. [AG-16] */
   named?: string | null | undefined
 }
 
@@ -34,7 +34,7 @@ interface Sink {
 interface Around {
   readonly marks: readonly ProseMark[]
   readonly depth: number
-  /** Inside the label and wrapper that editors draw around a task item. */
+  /** Whether the node is inside the label and wrapper that editors draw around a task item. */
   readonly chrome: boolean
   readonly inCode: boolean
 }
@@ -70,7 +70,7 @@ class HtmlReader {
   readonly #source: HtmlSource
   readonly #fixes: FixList
   readonly #slots: Slots | undefined
-  /** Number of texts, and of other nodes, which carry no marks. Comparing the counts shows whether a mark contained any text. */
+  /** Number of texts, and of other nodes, which carry no marks. Comparing counts before and after a mark shows whether the mark contained any text. */
   #texts = 0
   #others = 0
 

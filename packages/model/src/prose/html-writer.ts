@@ -40,7 +40,7 @@ function writeNodes(nodes: readonly ProseNode[]): string {
   return html
 }
 
-/** `inner`: the HTML of the node's content, if already written. */
+/** Writes a node. `inner` is the HTML of its content, if already written. */
 function writeElement(node: ProseElement, inner: string = writeNodes(node.content)): string {
   const spec = nodeSpec(node.type)
   switch (node.type) {

@@ -81,7 +81,7 @@ describe('HTML that expands to far more than its size', () => {
     }
   })
 
-  it('[PROSE-H16] [PROSE-21] tables are padded up to a limit, and above it their content is kept without a table', () => {
+  it('[PROSE-H16] [PROSE-21] tables are padded up to a limit; above the limit their content stays without a table', () => {
     const gap = `<table>${'<tr></tr>'.repeat(90)}<tr><td>a</td><td colspan="199">b</td></tr></table>`
     const { tree, fixes } = parseHtml(gap.repeat(4), { source: 'call' })
     expect(tree.map((block) => block.type)).toEqual(['table', 'table', 'paragraph', 'paragraph', 'paragraph', 'paragraph'])

@@ -18,7 +18,7 @@ function fixes(html: string): string[] {
 }
 
 describe('reading HTML', () => {
-  it('[PROSE-18] [PROSE-20] [TOOL-17] the fix for a dropped value names the allowed ones', () => {
+  it('[PROSE-18] [PROSE-20] [TOOL-17] the fix for a dropped value names the allowed values', () => {
     const reasons = parseHtml('<img src="blob://x"><p><a href="x:y">a</a></p>', { source: 'call' }).fixes.map(
       ({ reason }) => reason,
     )
@@ -74,7 +74,7 @@ describe('reading HTML', () => {
     },
   )
 
-  it('[PROSE-12] embed is removed alone, and a title inside head with its text', () => {
+  it('[PROSE-12] the tag embed is removed alone, and a title inside head is removed with its text', () => {
     expect(call('<p>a<embed src=x>b</p>')).toBe('<p>ab</p>')
     expect(call('<head><title>t</title></head><p>a</p>')).toBe('<p>a</p>')
   })

@@ -25,7 +25,7 @@ export function serialiseHtml(tree: ProseTree): string {
  * `call` is HTML that a caller wrote: white space collapses and ids of foreign form are left out. `stored` is a stored page, in which white
  * space inside text blocks and ids are kept. `serialiseHtml` returns canonical HTML byte for byte. [PROSE-6]
  *
- * `fixes` lists what was adjusted, at most 1000 entries, each with the `path` and `nodeType` it concerns; it is empty for canonical input.
+ * `fixes` lists the adjustments, at most 1000 entries, each with the `path` and `nodeType` of the node; empty for canonical input.
  * Never throws. The time is linear in the length of the input, which callers limit to 1 MiB. [PROSE-21]
  */
 export function parseHtml(html: string, options: ParseOptions): ParsedPage {
@@ -33,7 +33,7 @@ export function parseHtml(html: string, options: ParseOptions): ParsedPage {
   if (canonical !== null) return { tree: canonical, fixes: [] }
   const fixes = new FixList()
   const nodes = readHtml(parseDom(html.replaceAll('\0', '')), options.source, fixes)
-  // URLs that a stored page itself contains are kept, so its own length is the limit.
+  // All URLs in the HTML of a stored page are kept, so the length of its HTML is the limit.
   const most = options.source === 'stored' ? Math.max(maxUrlLength, html.length) : maxUrlLength
   const tree = heal(boundUrls(nodes, most, fixes), fixes)
   return { ...(options.source === 'call' ? plainIds(tree, options.wholeIds) : { tree }), fixes: fixes.list }
@@ -41,7 +41,7 @@ export function parseHtml(html: string, options: ParseOptions): ParsedPage {
 
 interface ParseOptions {
   readonly source: HtmlSource
-  /** Ids of the stored page that look like an id with a stamp. [AG-6] */
+  /** The ids of the stored page that look like an id with a stamp and have none. [AG-6] */
   readonly wholeIds?: ReadonlySet<string>
 }
 
@@ -68,7 +68,7 @@ export function readCanonicalBlock(html: string, from: number): { readonly block
   return block === undefined || more.length > 0 ? null : { block, end }
 }
 
-/** `dom` was parsed from `html`. */
+/** Converts a DOM that was parsed from `html`; `null` when `html` is not canonical. */
 function canonicalTree(dom: readonly HtmlNode[], html: string): ProseTree | null {
   const fixes = new FixList()
   const nodes = readHtml(dom, 'stored', fixes)

@@ -30,7 +30,7 @@ describe('insert_block beside an item', () => {
       })
   })
 
-  it('[AG-38] it goes into the list beside another item, and a warning names the argument for the place outside', () => {
+  it('[AG-38] a heading beside an inner item goes into the list, and a warning names the argument for a place outside', () => {
     for (const at of [{ id: 'blk-1' }, { id: 'blk-2', side: 'before' as const }, { id: 'blk-3' }]) {
       const { html, fixes, warnings } = insert(LIST, { ...at, content: '---' })
       expect(html).toMatch(/^<ul>.*<hr>.*<\/ul>$/)
@@ -38,7 +38,7 @@ describe('insert_block beside an item', () => {
     }
   })
 
-  it('[AG-38] texts and lists become items as before', () => {
+  it('[AG-38] texts and lists that are inserted beside an item become items', () => {
     expect(insert(LIST, { id: 'blk-2', content: 'three' })).toEqual({
       html: LIST.replace(/<\/ul>$/, '<li><p id="blk-0000000001">three</p></li></ul>'),
       fixes: [],
@@ -46,7 +46,7 @@ describe('insert_block beside an item', () => {
     })
   })
 
-  it('[AG-38] a list that is not at the top level of the page keeps it', () => {
+  it('[AG-38] a heading inserted beside an item of a nested list stays in the list', () => {
     const quoted = `<blockquote>${LIST}</blockquote>`
     expect(insert(quoted, { id: 'blk-2', content: '---' })).toMatchObject({
       html: expect.stringMatching(/<hr>.*<\/ul><\/blockquote>$/),
@@ -64,7 +64,7 @@ describe('insert_block at a place of the page', () => {
     expect(insert('<p id="blk-1">a</p>', { id: 'blk-1', outside: true, content: 'x' }).html).toBe(`<p id="blk-1">a</p>${put}`)
   })
 
-  it('[AG-39] outside: false always stays inside, and nothing is said of it', () => {
+  it('[AG-39] with outside: false content always stays inside the list, without a fix or warning', () => {
     const { html, fixes, warnings } = insert(LIST, { id: 'blk-2', outside: false, content: '---' })
     expect([/<hr>.*<\/ul>$/.test(html ?? ''), fixes, warnings]).toEqual([true, [], []])
   })

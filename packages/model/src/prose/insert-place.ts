@@ -6,12 +6,12 @@ import type { ProseElement, ProseTree } from './node.ts'
 import { isAddressed, isItem, targetFlaw, type Address } from './targets.ts'
 import { indexOf, nodeAt, type Path } from './tree-path.ts'
 
-/** Where `insert_block` puts content, besides the block that it names. [AG-39] */
+/** The arguments of `insert_block` that say where content goes, besides the named block. [AG-39] */
 export interface InsertPlace {
   readonly side?: Side | undefined
-  /** An end of the page; needs no target. */
+  /** The end of the page at which content is inserted; needs no target. */
   readonly at?: 'start' | 'end' | undefined
-  /** Beside the top-level block that holds the target; `false`: beside the target, whatever the content is. */
+  /** `true`: content goes beside the top-level block around the target. `false`: beside the target, whatever the content is. */
   readonly outside?: boolean | undefined
 }
 
@@ -21,7 +21,7 @@ interface Inserted {
   readonly warnings: readonly Warning[]
 }
 
-/** Why a call names no place, or two; `null` when it names one. [AG-39, ERR_TARGET_MISSING] */
+/** Refuses a call that names no place, or two places; `null` when it names one. [AG-39, ERR_TARGET_MISSING] */
 export function placeFlaw(args: InsertPlace & Address, expectedVersion: number | undefined): Refusal | null {
   if (args.at === undefined) return targetFlaw(args, expectedVersion)
   const other = isAddressed(args)
@@ -39,7 +39,7 @@ export function placeFlaw(args: InsertPlace & Address, expectedVersion: number |
   })
 }
 
-/** Inserts content at an end of the page. An empty paragraph that is all of the page is replaced. [AG-39, PROSE-64] */
+/** Inserts content at an end of the page. On an empty page, content replaces the empty paragraph. [AG-39, PROSE-64] */
 export function insertAt(tree: ProseTree, at: 'start' | 'end', content: ProseTree): Applied {
   const [only] = tree
   const isEmpty = tree.length === 1 && only?.type === 'paragraph' && only.content.length === 0
@@ -51,7 +51,7 @@ export function insertAt(tree: ProseTree, at: 'start' | 'end', content: ProseTre
   return applied(tree, at === 'start' ? [...own, ...tree] : [...tree, ...own], own)
 }
 
-/** Inserts content beside a unit, or outside of the list when it is no content of a list. [PROSE-56, AG-38, AG-39] */
+/** Inserts content beside a unit. Beside an outer item, blocks such as headings go outside the list. [PROSE-56, AG-38, AG-39] */
 export function insertBesideUnit(
   tree: ProseTree,
   unit: Path,
@@ -77,7 +77,7 @@ export function insertBesideUnit(
   }
 }
 
-/** Blocks that are hardly meant as a part of a list item, in words. [AG-38] */
+/** Types of blocks that a caller hardly means as a part of a list item, with the words for messages. [AG-38] */
 const STANDS_ALONE: ReadonlyMap<string, string> = new Map([
   ['heading', 'content with a heading'],
   ['horizontalRule', 'content with a rule'],

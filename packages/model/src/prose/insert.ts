@@ -10,11 +10,11 @@ export function besides(unit: Path, side: Side): Path {
   return [...parentOf(unit), indexOf(unit) + (side === 'before' ? 0 : 1)]
 }
 
-/** Inserts content beside a unit; beside a list item it becomes items. [PROSE-56] */
+/** Inserts content beside a unit; beside a list item, the content becomes items. [PROSE-56] */
 export function insertBeside(tree: ProseTree, unit: Path, side: Side, content: ProseTree): Applied {
   const own = withOwnIds(content, idsOf(tree))
   const target = nodeAt(tree, unit)
-  // Items of the other kind are converted when the list is healed, which reports them.
+  // Items of another kind are converted when the list is healed; healing reports the conversion.
   const nodes = isItem(target) ? asItems(own, target.type) : own
   return applied(tree, splice(tree, besides(unit, side), 0, nodes), nodes)
 }

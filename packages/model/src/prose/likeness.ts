@@ -1,6 +1,6 @@
 import type { ProseNode } from './node.ts'
 
-/** The beginning of the text of nodes, long enough to tell blocks apart. */
+/** Returns the beginning of the text of nodes, long enough to tell blocks apart. */
 export function shortText(nodes: readonly ProseNode[]): string {
   let text = ''
   for (const node of nodes) {
@@ -10,7 +10,7 @@ export function shortText(nodes: readonly ProseNode[]): string {
   return text
 }
 
-/** The part of two texts that is common to their starts and ends, from 0 to 1. */
+/** Returns the share of two texts that is common to their starts and ends, from 0 to 1. */
 export function textLikeness(left: string, right: string): number {
   const [most, length] = [Math.min(left.length, right.length), Math.max(left.length, right.length)]
   if (length === 0) return 0.5

@@ -9,12 +9,12 @@ import { titleText } from './text.ts'
 import { relativeEnd } from './relative-links.ts'
 import { readRelayLink, writeRelayLink, type RelayLink } from './relay-links.ts'
 
-/** So many links of a call are checked. [AG-84] */
+/** The most links of a call that are checked. [AG-84] */
 const mostLinks = 50
-/** Similar names are looked for at most for this many dead links of a call, since each look-up compares with many names. */
+/** The most dead links of a call for which similar names are searched, since each search compares many names. */
 const mostNearest = 10
 
-/** The different links of a page that are checked, in order: those to documents of the relay, and relative ones. */
+/** Returns the links of a page to check, in order and each once: links to documents of the relay, and relative links. */
 export function linksIn(tree: ProseTree): readonly string[] {
   const found = new Set<string>()
   const walk = (nodes: readonly ProseNode[]): void => {
@@ -34,13 +34,13 @@ function isChecked(href: string): boolean {
   return readRelayLink(href) !== null || relativeEnd(href) !== null
 }
 
-/** The warning of a relative link, which leads nowhere, when it is known what it means. [AG-85] */
+/** The warning for a relative link, which leads nowhere in the relay, with the link `meant` to write instead. [AG-85] */
 export function relativeLink({ href, step }: ContentLink, meant: RelayLink): Warning {
   const reason = `the relative link ${quote(href)} was kept and leads to nothing in the relay; what it names is ${writeRelayLink(meant)}`
   return { reason, ...(step !== undefined && { step }) }
 }
 
-/** The ids of the headings of a page, by slug; of equal ones the first. */
+/** Returns the ids of the headings of a page by slug; of several headings with one slug, the first counts. */
 function headingsOf({ prose }: DocumentBody, pageId: string | undefined): ReadonlyMap<string, string> {
   const page = prose.pages.find(({ id }) => id === pageId)
   const headings = new Map<string, string>()
@@ -52,7 +52,7 @@ function headingsOf({ prose }: DocumentBody, pageId: string | undefined): Readon
   return headings
 }
 
-/** As most Markdown programs name a heading. */
+/** Returns the slug of a heading as most Markdown programs make it. */
 function slugOf(title: string): string {
   return title
     .trim()
@@ -61,7 +61,7 @@ function slugOf(title: string): string {
     .replace(/\s/g, '-')
 }
 
-/** The one warning of a link whose target does not exist, or may not be read: it does not tell which. [AG-84] */
+/** The warning for a link whose target is missing or may not be read. The text is the same for both cases. [AG-84] */
 export function deadLink({ href, step }: ContentLink, nearest: readonly RelayLink[]): Warning {
   const reason = `the link ${quote(href)} leads to no document, page or block that you may read; it was kept`
   return {
@@ -71,7 +71,7 @@ export function deadLink({ href, step }: ContentLink, nearest: readonly RelayLin
   }
 }
 
-/** Per link of one document: `null` when its page and block are there, else links to similar ones that are. */
+/** Returns for each link to this document: `null` when its page and block exist, else links to similar pages or blocks. */
 export function missingTargets(body: DocumentBody, links: readonly RelayLink[]): readonly (readonly RelayLink[] | null)[] {
   const pages = pagesOf(body)
   let compared = 0
@@ -86,7 +86,7 @@ export function missingTargets(body: DocumentBody, links: readonly RelayLink[]):
   })
 }
 
-/** The nearest names, without those that are so by chance. */
+/** Returns the nearest names, without names that are near only by chance. */
 export function likelyNames(name: string, candidates: Iterable<string>): readonly string[] {
   return nearestNames(name, candidates).filter((candidate) => likelyMeant(name, [candidate]) !== null)
 }
@@ -96,7 +96,7 @@ interface LinkedPage {
   ids(): ReadonlySet<string>
 }
 
-/** All pages by id; what can be linked to is a block of prose, or a shape. */
+/** Returns all pages by id, with the ids of their link targets: blocks of a prose page, shapes of a canvas page. */
 function pagesOf(body: DocumentBody): ReadonlyMap<string, LinkedPage> {
   const pages = new Map<string, LinkedPage>()
   const add = (id: string, read: () => readonly string[], mayHave: (id: string) => boolean): void => {
@@ -121,7 +121,7 @@ function pagesOf(body: DocumentBody): ReadonlyMap<string, LinkedPage> {
   return pages
 }
 
-/** Checks the links of an edit to its own document, as the edit leaves it; those that may lead to others stay in `links`. [AG-84, AG-85] */
+/** Checks the links of an edit to its own document as the edit leaves it. Links that may lead to other documents stay in `links`. [AG-84, AG-85] */
 export function withOwnLinksChecked<R>(edited: Edited<R>, docId: string): Edited<R> {
   const { links = [], ...others } = edited
   const own: { readonly link: ContentLink; readonly target: RelayLink }[] = []

@@ -16,7 +16,7 @@ function read(content: string) {
   return { html: serialiseHtml(answer.tree), fixes: answer.fixes, warnings }
 }
 
-describe('Markdown that does not mean here what its writer meant', () => {
+describe('markup of other Markdown dialects', () => {
   it.each([
     ['The sum \\(a+b\\) and \\(c\\).', 'The sum (a+b) and (c).', 'formulas such as "\\(a+b\\)"', '2 times', '$x$, or $$x$$'],
     ['\\[\nE = mc^2\n\\]', '[ E = mc^2 ]', 'formulas such as "\\[\nE = mc^2\n\\]"', 'in block 0', '$x$, or $$x$$'],
@@ -45,7 +45,7 @@ describe('Markdown that does not mean here what its writer meant', () => {
       'beside the field',
     ],
   ])(
-    '[AG-41] a warning says what became of it, how often, where first, and what to write: %j',
+    '[AG-41] a warning says how foreign markup was stored, how often, where first, and what to write: %j',
     (content, kept, what, where, form) => {
       const { html: stored, warnings } = read(content)
       expect(stored).toContain(kept)
@@ -66,7 +66,7 @@ describe('Markdown that does not mean here what its writer meant', () => {
     'a <blink>b</blink>',
   ])('[AG-41] HTML that is removed or flattened is a fix: %j', (content) => expect(read(content).fixes.length).toBeGreaterThan(0))
 
-  it('[AG-41] each kind is told once, and code, links and what only looks like it are not', () => {
+  it('[AG-41] each kind of markup has one warning, and code, links and text that only looks like markup have none', () => {
     const all = '==a== H~2~O m^2^ https://a.example [^1] [[x]] \\(y\\)'
     expect(read(`${all}\n\n${all}`).warnings).toHaveLength(7)
     for (const content of [
@@ -92,7 +92,7 @@ describe('Markdown that does not mean here what its writer meant', () => {
       expect(done(insertSection, page, { ...args, title }).warnings).toEqual([])
   })
 
-  it('[AG-41] a page whose text was kept so is sent back without these warnings where nothing else of a block changes', () => {
+  it('[AG-41] a block with foreign markup that is sent back unchanged causes no second warning', () => {
     const page = proseBody('<p id="blk-1">see https://a.example and ==x==</p><p id="blk-2">b</p>')
     const listing = getProse(page, { pageId: 'p', format: 'markdown' })
     if (isRefusal(listing)) throw new Error(listing.message)

@@ -3,21 +3,21 @@ import { quote } from '../quote.ts'
 import { blockStamp } from './block-stamp.ts'
 import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** A kind of markup that other Markdown dialects have and this one lacks, with the form that works here. [PROSE-25, AG-41] */
+/** A kind of markup that other Markdown dialects have and the relay does not read, with the form that the relay reads. [PROSE-25, AG-41] */
 interface Dialect {
-  /** The beginning of the warning. */
+  /** The name of the markup, with which the warning begins. */
   readonly what: string
   readonly becomes: string
-  /** The form that works here; absent where nothing needs to be done. */
+  /** The form that the relay reads; absent when the caller needs to change nothing. */
   readonly form?: string
-  /** What finds it, and where: in any text, in the text of a link, at the start of a block or of a quote, or at the end of a heading. */
+  /** The patterns that find the markup, and where: any text, text of a link, start of a block or quote, or end of a heading. */
   readonly patterns: readonly (readonly [where: 'text' | 'link' | 'start' | 'quote' | 'heading', pattern: RegExp])[]
 }
 
-/** What a converted text no longer shows: found while the Markdown is read. [AG-41] */
+/** Kinds of markup that are found while Markdown is read, since the converted text no longer shows them. [AG-41] */
 export type ReadKind = 'math' | 'linkedField'
 
-/** One place of markup that is gone from the text: the text around, and the top-level block of the content. */
+/** One place of markup that the converted text no longer shows: an example, and the index of its top-level block. */
 export interface ReadMarkup {
   readonly kind: ReadKind
   readonly example: string
@@ -114,9 +114,9 @@ interface Found {
  * Returns one warning for each kind of markup in Markdown content that has no meaning here, with its count, its first place and the form
  * that works. [PROSE-25, AG-41]
  *
- * `tree` is the content as read, and `stored` the page that it replaces, if any: what a stored block says already was kept on purpose.
- * Code may contain any markup, so code blocks and code marks are skipped. `source` is the content as sent; it is needed because front
- * matter becomes a rule and a heading in the tree. `read` is what the reader found and the tree does not show.
+ * `tree` is the content as read, and `stored` the page that it replaces, if any. A block that is stored already causes no warning.
+ * Code may contain any markup, so code blocks and code marks are skipped. `source` is the content as sent, needed because front
+ * matter becomes a rule and a heading in the tree. `read` is the markup that the reader found and the tree does not show.
  */
 export function literalMarkup(
   tree: ProseTree,
@@ -169,7 +169,7 @@ function look(node: ProseElement, tell: Tell, isInQuote = false): void {
 
 type Where = Dialect['patterns'][number][0]
 
-/** What the place of a text in its block allows it to be. */
+/** Returns the kinds of places at which a text of a block stands, for the patterns to try. */
 function placesOf(
   node: ProseElement,
   text: ProseNode & { readonly type: 'text' },

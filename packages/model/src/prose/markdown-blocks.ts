@@ -16,7 +16,7 @@ export class BlockReader {
   readonly #parser: MarkdownParser
   readonly #slots: SlotReader
   readonly #fixes: FixList
-  /** Markup that the nodes do not show any more. [AG-41] */
+  /** Markup that was read and that the nodes no longer show. [AG-41] */
   readonly read: ReadMarkup[] = []
   readonly #links: LinkBudget = { left: maxUrlLength }
   readonly #tokens: readonly Token[]
@@ -88,12 +88,12 @@ export class BlockReader {
       case 'table_open':
         return [this.#table(place)]
       default:
-        // A link definition, which shows nothing.
+        // A link definition gives no block.
         return []
     }
   }
 
-  /** Reads a text block. When it contains raw HTML, the result is what that HTML produces. */
+  /** Reads a text block. When the block contains raw HTML, the result is the blocks of that HTML. */
   #text(type: NodeType, attrs: ProseAttrs, tag: string | undefined, place: Place): readonly ProseNode[] {
     const parts = this.#inline(this.#next()?.content ?? '', place)
     this.#next()
@@ -203,7 +203,7 @@ export class BlockReader {
   }
 }
 
-/** Cost of a text block with raw HTML in addition to its markup, because an HTML parser is created for it. */
+/** The cost in steps of a text block with raw HTML, besides its markup, because an HTML parser is created for the block. */
 const htmlSteps = 10
 
 const nodeNames: { readonly [token: string]: NodeType } = {

@@ -2,7 +2,7 @@ import type { MarkType, ProseMark } from './node.ts'
 import { writeDestination } from './markdown-escape.ts'
 import { writeMark } from './html-writer.ts'
 
-/** The two ends of a mark in a line. They are written once their neighbours are known. */
+/** The two ends of a mark in a line. Their delimiters are chosen once the neighbours of the mark are known. */
 export interface MarkPair {
   readonly mark: ProseMark
   readonly open: number
@@ -22,8 +22,8 @@ const delimiters: { readonly [T in MarkType]?: readonly string[] } = {
 
 /**
  * Joins the pieces of a line. Each mark is written as Markdown where its delimiters will be recognised, else as HTML. Marks are decided in
- * the order in which they open: then what is outside a mark is already known, and what is inside will begin with punctuation in either
- * form. [PROSE-38]
+ * the order in which they open: then the text outside a mark is already known, and the text inside begins with punctuation in either form.
+ * [PROSE-38]
  */
 export function joinPieces(pieces: readonly Piece[]): string {
   for (const piece of pieces) if ('end' in piece && piece.end === 'open') piece.pair.written = choose(piece.pair, pieces)
@@ -60,8 +60,8 @@ function isDelimiter(piece: Piece | undefined, char: string): boolean {
 type Side = 'space' | 'punctuation' | 'word' | 'other'
 
 /**
- * CommonMark's rule for left-flanking and right-flanking delimiters, which are mirror images: it depends on what is outside and inside of
- * the mark.
+ * Whether a delimiter is flanked as CommonMark requires. The rules for left-flanking and right-flanking delimiters are mirror images: both depend on the
+ * characters outside and inside of the mark.
  */
 function flanks(outside: Side, inside: Side, char: string): boolean {
   const isFree = outside === 'space' || outside === 'punctuation'

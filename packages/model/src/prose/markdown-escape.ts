@@ -1,4 +1,4 @@
-/** The position of a text, as far as escaping depends on it. */
+/** The facts about the position of a text on which escaping depends. */
 export interface TextPlace {
   /** Inside the text of a link or the description of an image, brackets must balance. */
   readonly inLink: boolean
@@ -38,8 +38,8 @@ function isMarkup(char: string, before: string, after: string, inLink: boolean):
 }
 
 /**
- * Escapes what would begin another block at the start of a line. On a line that continues a paragraph, that includes the underline of a
- * heading and the second row of a table.
+ * Escapes text that would begin another block at the start of a line. On a line that continues a paragraph, the underline of a heading and the second row of
+ * a table are escaped too.
  */
 export function escapeLineStart(escaped: string, isContinuation: boolean): string {
   const number = /^(\d{1,9})([.)])(?= |$)/.exec(escaped)
@@ -48,7 +48,7 @@ export function escapeLineStart(escaped: string, isContinuation: boolean): strin
   return begins ? `\\${escaped}` : escaped
 }
 
-/** Returns a character as a character reference; `undefined` for a control character, which has none in Markdown. */
+/** Returns a character as a character reference; `undefined` for a control character, since Markdown has no reference for it. */
 export function reference(char: string): string | undefined {
   return char === '\v' ? undefined : `&#${char.codePointAt(0)};`
 }

@@ -8,7 +8,7 @@ import type { ProseElement, ProseMark, ProseNode, ProseText } from './node.ts'
 import { markRank } from './schema.ts'
 
 export interface LinePlace {
-  /** Only a paragraph may have line breaks. A heading, a cell, and text after a box may not begin another block. */
+  /** The kind of the line. Only a paragraph may have line breaks. A heading, a cell, and text after a box must not begin another block. */
   readonly kind: 'paragraph' | 'boxed' | 'heading' | 'cell'
   /** The paragraph continues the line above it. */
   readonly isContinuation?: boolean
@@ -26,8 +26,8 @@ export function writeInline(nodes: readonly ProseNode[], place: LinePlace): stri
 }
 
 /**
- * Whether the edges of the content survive reading. White space at the edges is trimmed unless it is written as a character reference, and
- * a vertical tab has none.
+ * Whether the edges of the content survive reading. White space at the edges is trimmed unless it is written as a character reference, and a vertical tab has
+ * no character reference.
  */
 function hasEdges(nodes: readonly ProseNode[]): boolean {
   const [first, last] = [nodes[0], nodes.at(-1)]
@@ -42,11 +42,11 @@ class LineWriter {
   readonly #place: LinePlace
   readonly #pieces: Piece[] = []
   readonly #open: MarkPair[] = []
-  /** The last character is a space that a reader would join with a following one. */
+  /** Whether the last character is a space that a reader would join with a following space. */
   #spaceLast = false
-  /** Nothing has been written since the start or a hard break. */
+  /** Whether nothing has been written since the start or a hard break. */
   #atEdge = true
-  /** The next text begins a line of the output. */
+  /** Set when the next text begins a line of the output: the first line or a continued one. */
   #lineStart: 'first' | 'continued' | undefined
 
   constructor(nodes: readonly ProseNode[], place: LinePlace) {

@@ -16,11 +16,11 @@ export interface InlineContext {
   readonly fixes: FixList
   readonly place: Place
   readonly links: LinkBudget
-  /** Collects markup that the nodes do not show any more. [AG-41] */
+  /** Collects markup that was read and that the nodes no longer show. [AG-41] */
   readonly read: ReadMarkup[]
 }
 
-/** How many more characters may be read from URLs that are defined once and used often. [PROSE-21] */
+/** The budget of characters for URLs that are defined once and may be used often. [PROSE-21] */
 export interface LinkBudget {
   left: number
 }
@@ -60,7 +60,7 @@ export function inlineParts(tokens: readonly Token[], context: InlineContext): r
   return withoutRemoved(parts, context)
 }
 
-/** A link is kept on text only, so a field in it has none. [AG-41] */
+/** Records fields inside a link: a link is kept on text only, so such a field loses its link. [AG-41] */
 function noteFields(parts: readonly InlinePart[], { read, place }: InlineContext): void {
   for (const part of parts)
     if ('node' in part && part.node.type === 'fieldRef')
@@ -74,7 +74,7 @@ function topIndex(place: Place): number {
   return top.index
 }
 
-/** Notes formulas as TeX writes them, whose backslashes Markdown takes away: `\\(x\\)` and `\\[x\\]`. [AG-41] */
+/** Records TeX formulas, `\\(x\\)` and `\\[x\\]`, whose backslashes Markdown removes. [AG-41] */
 export function noteFormulas(text: string, tokens: readonly Token[], { read, place }: InlineContext): void {
   const escaped = tokens.filter(({ type, info }) => type === 'text_special' && info === 'escape').map(({ content }) => content)
   for (const [open, close] of [
@@ -95,7 +95,7 @@ function partOf(token: Token, marks: readonly ProseMark[], context: InlineContex
     case 'text':
       return { text: content, marks, isKept: false }
     case 'text_special':
-      // White space written as a character reference is intended and kept.
+      // White space that is written as a character reference is meant by the caller and kept.
       return { text: content, marks, isKept: token.info === 'entity' }
     case 'code_inline':
       return { text: content, marks: withMark(marks, code), isKept: true }

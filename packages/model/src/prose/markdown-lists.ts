@@ -8,7 +8,7 @@ export function isList(node: ProseElement): boolean {
   return node.type === 'bulletList' || node.type === 'orderedList' || node.type === 'taskList'
 }
 
-/** How the lists of one page are written. The result for a list depends on all lists inside it, so it is computed once and kept. */
+/** How the lists of one page are written. The form of a list depends on all lists inside it, so each form is computed once and kept. */
 export class ListShapes {
   readonly #tight = new Map<ProseElement, boolean>()
   readonly #boxable = new Map<ProseElement, boolean>()

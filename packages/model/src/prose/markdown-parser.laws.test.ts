@@ -19,11 +19,11 @@ const odd = fc.constantFrom(
   ...['', '\0', '\r', '\t', '\u2028', '\u0001', '\ud800'],
   ...['&#0;', '&nbsp;', '<B>', '<!-- c -->', '![i](s "t")', '@'],
 )
-/** Short lines with one or two kinds of markup, so that a missed one is noticed. */
+/** Generates short lines with one or two kinds of markup, so that the law notices a kind that the fast parser misses. */
 const shortLine = fc
   .array(fc.constantFrom('a', ' ', ':', '~~a~~', '*a*', '_a_', '`a`', '\\*', '[a](b)', '<b>', '&lt;', 'a\nb'), { maxLength: 3 })
   .map((pieces) => pieces.join(''))
-/** Without the characters that begin math and fields, which only this parser has. [PROSE-32, PROSE-33] */
+/** Text without the characters that begin math and fields, since only the parser of the relay reads these. [PROSE-32, PROSE-33] */
 const text = fc
   .tuple(fc.oneof(markdownSoup, tagSoup, shortLine), odd, fc.nat())
   .map(([soup, piece, at]) =>

@@ -15,14 +15,14 @@ export interface MarkdownEnv extends MathMemo, Env {
   readonly cuts: Set<string>
 }
 
-/** Below this many open containers text is kept unparsed. The model allows 64 levels. [PROSE-H20] */
+/** Text inside more open containers than this is kept unparsed. The model allows 64 levels. [PROSE-H20] */
 const maxLevel = 90
-/** For comparison: a paragraph is one block and three tokens; a list item with its paragraph is five tokens. */
+/** The most blocks of one conversion. A paragraph is one block and three tokens; a list item with its paragraph is five tokens. */
 const maxBlocks = 100_000
 const maxBlockTokens = 300_000
-/** Every quote scans all its lines before the quotes inside it do, so deeply nested quotes cost many scans of each line. */
+/** The most lines inside quotes. Each quote scans all its lines, so deeply nested quotes scan each line many times. */
 const maxQuoted = 600_000
-/** Inline rules are tried once per character that may begin markup, and again inside link texts. Tags and brackets count more. */
+/** The most inline rules tried: one for each character that may begin markup, again inside link texts, more for tags and brackets. */
 const maxSteps = 300_000
 /** Longest run of asterisks or underscores that is read as delimiters: each character becomes a delimiter of its own. */
 const maxRun = 250

@@ -1,6 +1,6 @@
 import type { StateBlock, StateInline } from 'markdown-it'
 
-/** The range of a text that contains no closing `$`. Without it, every opening `$` in that range would search it again. */
+/** The range of a text that is known to have no closing `$`, so that the next opening `$` does not search this range again. */
 export interface MathMemo {
   noMath: { readonly text: string; readonly from: number; readonly stop: number; readonly limit: number } | undefined
 }
@@ -9,8 +9,8 @@ const dollar = 36
 const backslash = 92
 
 /**
- * The position of the `$` that closes math opened at `open`, or -1. The opening `$` is followed by neither white space nor a digit, and the
- * closing one does not follow white space. Neither is escaped or part of `$$`, and both are on the same line. [PROSE-33]
+ * Returns the position of the `$` that closes math opened at `open`, or -1. The opening `$` is followed by neither white space nor a digit, and the closing `$`
+ * does not follow white space. Neither `$` is escaped or part of `$$`, and both are on the same line. [PROSE-33]
  */
 export function mathEnd(text: string, open: number, limit: number, memo: MathMemo): number {
   if (open + 1 >= limit || /[\s\d$]/.test(text.charAt(open + 1))) return -1
@@ -67,7 +67,7 @@ export function fieldInline(state: StateInline, silent: boolean): boolean {
   return true
 }
 
-/** `$$…$$` on one line, or the lines between two lines of `$$`. [PROSE-34] */
+/** Reads a block of math: `$$…$$` on one line, or the lines between two lines of `$$`. [PROSE-34] */
 export function mathBlock(state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean {
   const isIndented = (line: number) => (state.sCount[line] as number) - state.blkIndent >= 4
   const first = lineOf(state, startLine)

@@ -8,7 +8,7 @@ import type { InlinePart } from './markdown-inline.ts'
 import { pushAll } from './marks.ts'
 import type { ProseNode } from './node.ts'
 
-/** A part of a sequence of blocks: nodes from Markdown, or a block of raw HTML, with what a comment before it says of its first block. [AG-16] */
+/** A part of a sequence of blocks: nodes from Markdown, or a block of raw HTML with the name that a comment before it gives its first block. [AG-16] */
 export type BlockPart = { readonly nodes: readonly ProseNode[] } | HtmlPart
 
 interface HtmlPart {
@@ -25,7 +25,7 @@ export class SlotReader {
   readonly #attribute: string
   readonly #fixes: FixList
 
-  /** `text` is the whole input. */
+  /** @param text the whole input */
   constructor(text: string, fixes: FixList) {
     this.#fixes = fixes
     let longest = 0
@@ -130,7 +130,7 @@ function canonicalPart(part: HtmlPart): BlockPart {
   return first === undefined ? part : { nodes: [withCommentId(first, part.named), ...rest] }
 }
 
-/** Canonical HTML without the handles that stand for blocks in it. [AG-13] */
+/** Removes the attributes with handles of blocks from canonical HTML. [AG-13] */
 function withoutHandles(html: string): string {
   return html.includes(handleAttr) ? html.replace(/<[^<>]*>/g, (tag) => tag.replace(writtenHandle, '')) : html
 }

@@ -35,7 +35,7 @@ export function usePlainTokens({ block, inline }: MarkdownIt): void {
 }
 
 function createToken(type: string, tag: string, nesting: Nesting): Token {
-  // Its prototype provides the methods of a token.
+  // The prototype of `PlainToken` provides the methods of a token.
   return new PlainToken(type, tag, nesting) as unknown as Token
 }
 

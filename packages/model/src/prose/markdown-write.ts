@@ -13,8 +13,8 @@ import { isIdBearing, type Located } from './blocks.ts'
 import type { Path } from './tree-path.ts'
 
 /**
- * Writes a page as Markdown that `parseMarkdown` reads back as an equal page, except for ids and the labels of field chips. What Markdown
- * cannot express is written as canonical HTML, per block or per run. [PROSE-38 to PROSE-40]
+ * Writes a page as Markdown that `parseMarkdown` reads back as an equal page, except for ids and the labels of field chips. A block or run
+ * that Markdown cannot express is written as canonical HTML. [PROSE-38 to PROSE-40]
  *
  * `tree` must satisfy the content model.
  */
@@ -23,8 +23,7 @@ export function serialiseMarkdown(tree: ProseTree): string {
 }
 
 /**
- * Like `serialiseMarkdown`, with a comment before each text block at any depth and each block at the top level that says its name. [PROSE-41,
- * AG-12]
+ * Like `serialiseMarkdown`, with a comment that says the name of the block before each text block at any depth and each top-level block. [PROSE-41, AG-12]
  */
 export function serialiseNamedMarkdown(blocks: readonly Located[], naming: Naming): string {
   const tree = blocks.map(({ block }) => block)
@@ -38,8 +37,8 @@ function written(tree: ProseTree, naming: Naming | null, pathOf: PathOf): string
 }
 
 /**
- * Like `serialiseMarkdown`, for blocks that come one by one, up to `maxBytes`. Of a longer page it writes as many blocks from
- * the start as fit together with `end`, which is appended. It reads no more blocks than that. [RES-8]
+ * Like `serialiseMarkdown`, for blocks that come one by one, up to `maxBytes`. Of a longer page, writes as many blocks from
+ * the start as fit together with `end`, which is appended, and reads no further blocks. [RES-8]
  */
 export function serialiseMarkdownWithin(blocks: Iterable<ProseElement>, maxBytes: number, end: string): string {
   const writer = new BlockWriter(null)
@@ -66,7 +65,7 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** The paths of the blocks of a sequence, by their index in it. */
+/** Returns the path of a block by its index in a sequence of blocks. */
 type PathOf = (index: number) => Path
 
 /** The position of a sequence of blocks. */
@@ -89,7 +88,7 @@ function inside({ pathOf, index }: Placed, offset = 0): PathOf {
 
 class BlockWriter {
   readonly lines: string[] = []
-  /** Absent: no block is named. */
+  /** How comments name blocks; `null`: no block is named. */
   readonly #naming: Naming | null
   readonly #shapes = new ListShapes()
   /** The beginning of the next line, when it differs from the prefix. */
@@ -200,7 +199,7 @@ class BlockWriter {
         return this.blocks(rest, { ...container, pathOf: inside(placed, 1) })
       }
     }
-    // A comment ends the line with the word as a blank line does.
+    // A comment before the first block ends the line of the callout word as a blank line does.
     if (this.#naming === null || first === undefined || !isIdBearing(first)) this.#line(inner, '')
     this.blocks(content, { ...container, pathOf: inside(placed) })
   }
@@ -270,8 +269,8 @@ function markdownOf(node: ProseElement, isContinuation = false): string | undefi
 }
 
 /**
- * Returns `undefined` for lines that would read as something else: a tag alone on a line is a block of HTML, and a link definition shows
- * nothing.
+ * Returns a line that is read as a paragraph; `undefined` for a line that is read as something else: a tag alone on a line is a block of HTML, and a link
+ * definition gives no block.
  */
 function lineOrNone(line: string | undefined): string | undefined {
   if (line === undefined || line === '<br>') return undefined

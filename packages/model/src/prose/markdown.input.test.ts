@@ -67,7 +67,7 @@ describe('reading Markdown', () => {
     expect(fixes('<noscript>\n\na\n\n</noscript>')).toEqual(['dropped_unknown - noscript'])
   })
 
-  it('[PROSE-12] a disallowed inline element is removed with its content, whatever it contains', () => {
+  it('[PROSE-12] a disallowed inline element is removed with its content, whatever that content is', () => {
     const others = [
       'script',
       'style',

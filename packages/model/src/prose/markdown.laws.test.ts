@@ -12,7 +12,7 @@ import { markdownSoup, markdownTree } from './testing/arbitrary-markdown.ts'
 import { placedOn } from './testing/placed.ts'
 import { violations } from './testing/content-model.ts'
 
-/** The tree without what Markdown does not carry: ids, and the labels of fields, which a write fills in. [PROSE-37, PROSE-39] */
+/** Removes from a tree the ids, and the labels of fields, since Markdown has neither; a write fills in labels. [PROSE-37, PROSE-39] */
 function carried(tree: ProseTree): ProseTree {
   const strip = (node: ProseNode): ProseNode => {
     if (node.type === 'text') return node

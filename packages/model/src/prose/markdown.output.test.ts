@@ -5,7 +5,7 @@ import type { Naming } from './block-names.ts'
 import { serialiseMarkdown, serialiseMarkdownWithin, serialiseNamedMarkdown } from './markdown-write.ts'
 import { placedOn } from './testing/placed.ts'
 
-/** The Markdown of a stored page; checks that it reads back as that page. */
+/** Returns the Markdown of a stored page, and checks that this Markdown reads back as the page. */
 function markdown(html: string, naming?: Naming): string {
   const { tree } = parseHtml(html, { source: 'stored' })
   const text = naming === undefined ? serialiseMarkdown(tree) : serialiseNamedMarkdown(placedOn(tree), naming)
@@ -116,7 +116,7 @@ Due {{due date}}, $x^2$
     expect(markdown('<p></p><p>a</p><p></p>')).toBe('<p></p>\n\na\n\n<p></p>\n')
   })
 
-  it('[PROSE-38] white space in such HTML is written as character references', () => {
+  it('[PROSE-38] white space in HTML between Markdown is written as character references', () => {
     expect(markdown('<p style="text-align: center"> a  b\nc </p>')).toBe(
       '<p style="text-align: center">&#32;a &#32;b&#10;c&#32;</p>\n',
     )
@@ -187,7 +187,7 @@ Due {{due date}}, $x^2$
     expect(markdown('<h2>a #<br>b #</h2>')).toBe('## a #<br>b \\#\n')
   })
 
-  it('[PROSE-39] adjacent blocks are written so that they are read as separate ones', () => {
+  it('[PROSE-39] adjacent blocks are written so that they are read as separate blocks', () => {
     expect(markdown('<ul><li><p>a</p></li></ul><ul><li><p>b</p></li></ul>')).toBe('- a\n\n* b\n')
     expect(markdown('<ol><li><p>a</p></li></ol><ol><li><p>b</p></li></ol>')).toBe('1. a\n\n1) b\n')
     expect(markdown('<blockquote><p>a</p></blockquote><blockquote><p>b</p></blockquote>')).toBe('> a\n\n> b\n')

@@ -25,8 +25,8 @@ export function pushAll<T>(list: T[], more: readonly T[]): void {
 }
 
 /**
- * Returns the node with marks around all its content. Marks inside take precedence over those of the same type, and code stays without
- * marks.
+ * Returns the node with marks around all its content. Marks inside take precedence over marks of the same type around, and code stays
+ * without marks.
  */
 export function markedNode(node: ProseNode, around: readonly ProseMark[]): ProseNode {
   if (around.length === 0) return node

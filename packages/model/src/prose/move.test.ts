@@ -12,7 +12,7 @@ const body = proseBody(
 const at = { pageId: 'p', naming: 'bare' } as const
 
 describe('several blocks at once', () => {
-  it('[AG-81] delete_block deletes the blocks up to untilId, and says which', () => {
+  it('[AG-81] delete_block deletes the blocks up to untilId, and its answer lists them', () => {
     const answer = done(deleteBlock, body, { ...at, id: 'blk-b', untilId: 'blk-c' })
     expect([contentOf(answer.body), answer.result.deleted]).toEqual([p('a') + LIST, ['blk-b', '@2', 'blk-c']])
     const items = done(deleteBlock, body, { ...at, id: 'blk-i', untilId: 'blk-j' })

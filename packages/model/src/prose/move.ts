@@ -8,7 +8,7 @@ import { childrenAt, indexOf, nodeAt, parentOf, removeAt, splice, startsWith, ty
 import { applied, withOwnIds, type Applied, type Side } from './applied.ts'
 
 export interface Deleted extends Applied {
-  /** Ids of everything in the unit, in document order; a top-level block without an id is named by its handle. */
+  /** The names of all deleted blocks, in document order; a top-level block without an id is named by its handle. */
   readonly deleted: readonly string[]
 }
 
@@ -27,7 +27,7 @@ function without(tree: ProseTree, { path, count }: Span): readonly ProseNode[] {
   return removeAt(splice(tree, besides(path, 'after'), count - 1, []) as ProseTree, path)
 }
 
-/** The ids of everything in a block, in document order; a top-level block without an id is named by its handle. */
+/** Returns the ids of all blocks in a block, in document order; a top-level block without an id is named by its handle. */
 export function namesIn(path: Path, block: ProseElement): readonly string[] {
   const inside = namedIn(path, block)
   return path.length > 1 || isIdBearing(block) ? inside : [bareName({ path, block }), ...inside]
@@ -37,7 +37,7 @@ function namedIn(path: Path, block: ProseElement): readonly string[] {
   return idBearing([block]).map((found) => bareName({ block: found.block, path: [...path, ...found.path.slice(1)] }))
 }
 
-/** Moves consecutive units beside another one; ids and attributes are kept. [PROSE-58, AG-81] */
+/** Moves consecutive units beside another unit; ids and attributes are kept. [PROSE-58, AG-81] */
 export function moveUnits(tree: ProseTree, source: Span, target: Path, side: Side): Applied | Refusal {
   const refusal = whyInside(tree, source, target) ?? whyOtherKind(tree, source, nodeAt(tree, target))
   if (refusal !== null) return refusal
@@ -47,13 +47,13 @@ export function moveUnits(tree: ProseTree, source: Span, target: Path, side: Sid
   return whole(applied(tree, without(copied, { ...source, path: shifted(source.path, place, source.count) }), units))
 }
 
-/** Two pages between which units moved. */
+/** Two pages after units moved from one (`left`) to the other (`taken`). */
 export interface Taken {
   readonly left: Applied
   readonly taken: Applied
 }
 
-/** Takes consecutive units out of their page and puts them beside a unit of another one. [AG-81] */
+/** Moves consecutive units of a page beside a unit of another page. [AG-81] */
 export function takeUnits(
   tree: ProseTree,
   source: Span,
@@ -66,7 +66,7 @@ export function takeUnits(
   return isRefusal(taken) ? taken : { left: applied(tree, without(tree, source), []), taken }
 }
 
-/** If healing would drop content, the destination cannot hold it, so the move is refused. */
+/** Refuses a move after which healing would drop content, since the destination is nested too deeply. */
 function whole(moved: Applied): Applied | Refusal {
   if (!moved.fixes.some((fix) => fix.action === 'dropped_invalid')) return moved
   return crossContext('a block with nested content', 'a deeply nested place', 'The target is nested too deeply to hold it.')
@@ -103,7 +103,7 @@ function crossContext(from: string, to: string, hint: string): Refusal {
   })
 }
 
-/** Adjusts a path after some blocks were inserted at `place`. */
+/** Adjusts a path after `count` blocks were inserted at `place`. */
 function shifted(path: Path, place: Path, count: number): Path {
   const level = place.length - 1
   if (!startsWith(path, parentOf(place)) || path.length < place.length || (path[level] as number) < indexOf(place)) return path

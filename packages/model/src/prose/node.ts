@@ -12,7 +12,7 @@ export interface ProseElement {
 export interface ProseText {
   readonly type: 'text'
   readonly text: string
-  /** Outermost first, in the order of the mark table. */
+  /** The marks, outermost first, in the order of the mark table. */
   readonly marks: readonly ProseMark[]
 }
 
@@ -69,7 +69,7 @@ export type NodeType =
 /** A page: its top-level blocks. An empty page is `[]` or one empty paragraph; both serialise to `<p></p>`. */
 export type ProseTree = readonly ProseElement[]
 
-/** Returns a new object each time, because object identity tells what an edit wrote from what was there before. [TOOL-16] */
+/** Returns an empty paragraph, each time a new object: by object identity, an edit tells written blocks from stored blocks. [TOOL-16] */
 export function emptyParagraph(): ProseElement {
   return { type: 'paragraph', attrs: {}, content: [] }
 }

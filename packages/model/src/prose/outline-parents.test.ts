@@ -11,7 +11,7 @@ const under = (edit: typeof restructureOutline | typeof insertSection, args: obj
   done(edit as typeof insertSection, proseBody(page), { pageId: 'p', ...args } as never).warnings.map(({ reason }) => reason)
 
 describe('sections that lie under another heading after an edit of the outline', () => {
-  it('[AG-40] a section inserted before subsections takes them, and the warning names them with old and new parent', () => {
+  it('[AG-40] a section inserted before subsections takes these, and a warning names them with old and new parent', () => {
     expect(under(insertSection, { level: 2, title: 'New', afterIndex: 1 })).toEqual([
       '2 sections lie under another heading now: "One A" was under "One" and is under "New"; "One B" was under "One" and is under "New"',
     ])

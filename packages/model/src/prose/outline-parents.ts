@@ -3,15 +3,15 @@ import type { ProseElement, ProseTree } from './node.ts'
 import { levelOf } from './outline.ts'
 import { titleText } from './text.ts'
 
-/** A heading before an edit and the same one after it, for the sections that the call named. */
+/** The heading of a section that the call named, before and after the edit. */
 export type NamedHeading = readonly [before: ProseElement, after: ProseElement]
 
 const SHOWN = 5
 const SHOWN_CHARACTERS = 60
 
 /**
- * Warns of sections that lie under another heading than before, apart from those that the call named. A section lies under the nearest
- * heading before it with a lower level. Headings that an edit does not name keep their identity in it. [AG-40]
+ * Warns of sections that lie under another heading than before the edit, except sections that the call named. A section lies under the nearest heading before
+ * it with a lower level. A heading that the call does not name is the same object (`===`) before and after the edit. [AG-40]
  */
 export function sectionsUnderOthers(
   before: ProseTree,
@@ -36,7 +36,7 @@ export function sectionsUnderOthers(
   ]
 }
 
-/** Each heading of a page with the one that its section lies under; `null`: none. */
+/** Maps each top-level heading of a page to the heading under which its section lies; `null` for no heading. */
 function parents(tree: ProseTree): ReadonlyMap<ProseElement, ProseElement | null> {
   const found = new Map<ProseElement, ProseElement | null>()
   const open: ProseElement[] = []

@@ -7,11 +7,11 @@ export interface OutlineEntry {
   readonly index: number
   readonly level: number
   readonly title: string
-  /** The handle until the block gets an id. [AG-12] */
+  /** The name of the heading: its id, or a handle until the heading gets an id. [AG-12] */
   readonly id: string
 }
 
-/** The headings that are direct children of the page, in order. [PROSE-60] */
+/** Returns the headings that are direct children of a page, in order. [PROSE-60] */
 export function outlineOf(tree: ProseTree, naming: Naming): readonly OutlineEntry[] {
   return tree
     .flatMap((block, at): readonly Located[] => (block.type === 'heading' ? [{ path: [at], block }] : []))
@@ -23,9 +23,9 @@ export function outlineOf(tree: ProseTree, naming: Naming): readonly OutlineEntr
     }))
 }
 
-/** The outline of a page after a write, as its answer tells it. [AG-42] */
+/** The changes of an outline by a write, as the answer shows them. [AG-42] */
 export interface OutlineChange {
-  /** The entries that are other than before, those among them that only have another index. */
+  /** The entries that are new or changed; an entry with another index counts as changed. */
   readonly outline: readonly OutlineEntry[]
   /** How many entries the whole outline has. */
   readonly outlineTotal: number
@@ -68,7 +68,7 @@ export function sectionsOf(tree: ProseTree): Sections {
   }
 }
 
-/** The places of the headings that have sections, by index. [PROSE-60] */
+/** Returns the places of the headings that have sections, among the blocks of the page, by outline index. [PROSE-60] */
 export function headingPlaces(tree: ProseTree): readonly number[] {
   return tree.flatMap((block, place) => (block.type === 'heading' ? [place] : []))
 }

@@ -33,7 +33,7 @@ describe('content without a format', () => {
       expect(answer).toMatchObject({ result: { format: 'html' }, fixes: [], warnings: [] })
   })
 
-  it('[AG-35] ids and handles in it do not count', () => {
+  it('[AG-35] ids and handles do not count when content is compared with its own canonical HTML', () => {
     for (const content of [
       '<p id="blk-1">a</p><p id="any &amp; id">b</p>',
       '<p id="blk-1#w5kg">a</p><hr data-handle="@1#w5kg"><ul data-handle="@2#0000"><li><p id="x">b</p></li></ul>',
@@ -42,7 +42,7 @@ describe('content without a format', () => {
       expect([content, read(content).format]).toEqual([content, 'html'])
   })
 
-  it('[AG-35] everything else is Markdown', () => {
+  it('[AG-35] content without a format that is not its own canonical HTML is Markdown', () => {
     for (const content of [
       '',
       'a',
@@ -61,7 +61,7 @@ describe('content without a format', () => {
     expect(done(setProse, proseBody('<p>a</p>'), { pageId: 'p', content: 'b' }).result).not.toHaveProperty('format')
   })
 
-  it('[AG-35] a format that is given decides, and the answer does not repeat it', () => {
+  it('[AG-35] a given format decides how content is read, and the answer does not repeat the format', () => {
     const page = proseBody('<p id="blk-1">a</p>')
     const text = '<p>**a**</p>'
     for (const format of ['html', 'markdown'] as const) {
@@ -71,7 +71,7 @@ describe('content without a format', () => {
     }
   })
 
-  it('[AG-35] a warning quotes the Markdown that HTML keeps literally, but for code', () => {
+  it('[AG-35] a warning quotes the Markdown that HTML keeps literally, except in code', () => {
     for (const [inside, shown] of [
       ['see {{Owner}}', '{{Owner}}'],
       ['<strong>a</strong> and **b**', '**'],

@@ -3,13 +3,13 @@ import { quote } from '../quote.ts'
 import { readCanonical } from './html.ts'
 import type { ProseNode, ProseTree } from './node.ts'
 
-/** An attribute of a tag; a value may contain what looks like another attribute. */
+/** Matches an attribute of a tag with its value, since a value may contain text that looks like another attribute. */
 const ATTRIBUTE = / ([a-z-]+)(?:="[^"]*")?/g
 const TAG = /<[a-z][^<>]*>/g
 
 /**
- * Whether content that came without a format is HTML: the text is its own canonical HTML, apart from ids and handles, which reads print in
- * several ways. [AG-35, PROSE-6]
+ * Whether content without a format is HTML: the text is its own canonical HTML. Ids and handles do not count, since reads print them in several ways.
+ * [AG-35, PROSE-6]
  */
 export function isOwnHtml(text: string): boolean {
   if (!text.startsWith('<') || !text.endsWith('>')) return false
@@ -20,10 +20,10 @@ function withoutNames(tag: string): string {
   return tag.replace(ATTRIBUTE, (attribute, name: string) => (name === 'id' || name === 'data-handle' ? '' : attribute))
 }
 
-/** A field, bold text or a formula as Markdown writes them. */
+/** Matches a field, bold text or a formula in Markdown. */
 const MARKDOWN = /\{\{[^{}\n]+\}\}|\*\*|\$[^\s\d$](?:[^$\n]*[^\s$])?\$/
 
-/** Warns when content that was read as HTML holds Markdown in its text, which HTML keeps literally. [AG-35] */
+/** Warns when content that was read as HTML has Markdown in its text, which HTML keeps literally. [AG-35] */
 export function markdownInHtml(tree: ProseTree): readonly Warning[] {
   const found = firstMarkdown(tree)
   if (found === undefined) return []

@@ -95,7 +95,7 @@ describe('prose page list', () => {
     expect(rename('B').body).toBe(three)
   })
 
-  it('[TOOL-delete_prose_page] deleting a page makes the first remaining one active if it was active', () => {
+  it('[TOOL-delete_prose_page] deleting the active page makes the first remaining page active', () => {
     expect(done(deleteProsePage, three, { pageId: 'b' })).toMatchObject({ result: { deleted: 'b' }, fixes: [] })
     expect(written(done(deleteProsePage, three, { pageId: 'b' }).body)['richTextPages']).toMatchObject([{ id: 'a' }, { id: 'c' }])
     const keyed = bodyOf({

@@ -20,7 +20,7 @@ export interface AddProsePage extends Printed {
   readonly format?: ContentArgs['format']
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of add_prose_page that are wrong for every document; `null` otherwise. [MCP-3] */
 function addProsePageFlaw(args: AddProsePage): Refusal | null {
   return nameFlaw(args) ?? formatFlaw(args, 'content') ?? contentTooLarge(args.content ?? '')
 }
@@ -31,7 +31,7 @@ export interface AddedProsePage extends BlockList {
   readonly order: number
 }
 
-/** Appends a page. Without content it becomes an empty page, which has no blocks. [TOOL-add_prose_page] */
+/** Appends a prose page. Without content the page is empty and has no blocks. [TOOL-add_prose_page] */
 export const addProsePage: Edit<AddProsePage, AddedProsePage> = (body, args, environment) => {
   const content =
     args.content === undefined
@@ -87,7 +87,7 @@ interface DeleteProsePage extends Printed {
   readonly expectedVersion?: number | undefined
 }
 
-/** Removes a page. When it was the active one, the first remaining page becomes active. [TOOL-delete_prose_page] */
+/** Removes a prose page. When the active page is removed, the first remaining page becomes active. [TOOL-delete_prose_page] */
 export const deleteProsePage: Edit<DeleteProsePage, { readonly deleted: string }> = (body, args, { seen }) => {
   const page = findProsePage(body, args.pageId)
   if (isRefusal(page)) return page
@@ -106,7 +106,7 @@ export const deleteProsePage: Edit<DeleteProsePage, { readonly deleted: string }
   }
 }
 
-/** In the keyed form the container names the active page; in the list form the body may name it. [BODY-1] */
+/** Replaces a removed active page. The keyed form names the active page in the container; the list form may name it in the body. [BODY-1] */
 function withActive(body: DocumentBody, gone: string, active: string): DocumentBody {
   const { members } = body.prose
   const inContainer =
@@ -120,7 +120,7 @@ export interface ReorderProsePages {
   readonly order: readonly string[]
 }
 
-/** Puts the pages in this order and numbers them from 0. [TOOL-reorder_prose_pages] */
+/** Puts the prose pages in the given order and numbers them from 0. [TOOL-reorder_prose_pages] */
 export const reorderProsePages: Edit<ReorderProsePages, ReorderProsePages & { readonly ok: true }> = (body, { order }) => {
   const pages = body.prose.pages
   const refusal = notPermutation(

@@ -10,17 +10,17 @@ export function findProsePage(body: DocumentBody, pageId: string): ProsePage | R
   return body.prose.pages.find((page) => page.id === pageId) ?? pageNotFound(body, pageId, 'prose')
 }
 
-/** A stored page as a tree of the content model, with the heals that a write of it would include. */
+/** A stored page as a tree of the content model, with the heals that a write of the page would store. */
 export interface PageTree {
   readonly tree: ProseTree
-  /** The heals that were needed. */
+  /** The adjustments that healing made; empty for a valid page. */
   readonly heals: readonly Fix[]
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Reads a stored page. Canonical, valid blocks are written back byte for byte. Others are healed in the tree, and a write of the page
- * stores the healed form. [PROSE-24, PROSE-50]
+ * Reads a stored page. Canonical, valid blocks are written back byte for byte. Other blocks are healed in the tree, and a write of the
+ * page stores the healed form. [PROSE-24, PROSE-50]
  */
 export function pageTree(page: ProsePage): PageTree {
   const { tree, fixes } = storedTree(page.content)
@@ -29,7 +29,7 @@ export function pageTree(page: ProsePage): PageTree {
 
 const maxWarnings = 20
 
-/** Warnings by which a write reports heals outside its own edit. [PROSE-24] */
+/** Returns the warnings with which a write reports heals outside its own edit. [PROSE-24] */
 export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
   const shown = fixes.slice(0, maxWarnings).map((fix): Warning => {
     const field = fix.field === undefined ? '' : ` (${fix.field})`
@@ -39,7 +39,7 @@ export function healWarnings(fixes: readonly Fix[]): readonly Warning[] {
   return more > 0 ? [...shown, { reason: `the stored page was healed at ${more} more places` }] : shown
 }
 
-/** Returns the body with this tree as the page's canonical HTML; `body` itself when its bytes do not change. [BODY-9] */
+/** Stores a tree as the canonical HTML of a page. Returns `body` itself when the HTML does not change. [BODY-9] */
 export function withPageTree(body: DocumentBody, pageId: string, tree: ProseTree): DocumentBody {
   return withProsePage(body, pageId, (page) => {
     const content = serialiseHtml(tree)
@@ -59,7 +59,7 @@ export function withProsePages(body: DocumentBody, pages: readonly ProsePage[]):
   return { ...body, prose: { ...body.prose, pages } }
 }
 
-/** The page's number; its index in the list when it has none. */
+/** Returns the order number of a page; its index in the list when the page has no number. */
 export function pageOrder(page: ProsePage, index: number): number {
   const order = memberOf(page.members, 'order')
   return typeof order === 'number' ? order : index

@@ -5,12 +5,12 @@ import { longestRising } from '../longest-rising.ts'
 import type { Kept } from './same-blocks.ts'
 import { nodeSpec } from './schema.ts'
 
-/** Up to this many comparisons, containers are paired by what they say. More are paired by ids, or in order. */
+/** Containers are paired by their text when that takes at most this many comparisons, else by ids or in order. */
 const maxComparisons = 1_600
 
 /**
- * Pairs the containers of two lists of blocks that may be versions of one container, in order in both lists: by the ids in them, and by how
- * much of their text is the same. A bullet list may have become a numbered one, a cell a header cell.
+ * Pairs containers of two lists of blocks that may be versions of one container, in the order of both lists: by the ids in the containers, and by how much of
+ * their text is the same. The type may differ: a bullet list may have become a numbered list, and a cell a header cell.
  */
 export function pairContainers(stored: readonly ProseElement[], written: readonly ProseElement[]): readonly Kept[] {
   const before = stored.flatMap(container)
@@ -46,7 +46,7 @@ const kinds: { readonly [type in NodeType]?: string } = {
   tableHeader: 'cell',
 }
 
-/** How many ids each written container shares with each stored one: by place in `after`, then by place in `before`. */
+/** How many ids each written container shares with each stored container: by index in `after`, then by index in `before`. */
 type Shared = ReadonlyMap<number, ReadonlyMap<number, number>>
 
 function sharedIds(before: readonly Container[], after: readonly Container[]): Shared {
@@ -69,7 +69,7 @@ function likeness(one: Container, other: Container, shared: number): number {
   return 0.1 + shared + (one.block.type === other.block.type ? 0.1 : 0) + 0.8 * textLikeness(one.text, other.text)
 }
 
-/** The pairs with the largest sum of likeness. */
+/** Returns the pairs with the largest sum of likeness. */
 function heaviest(before: readonly Container[], after: readonly Container[], shared: Shared): readonly Kept[] {
   const width = after.length + 1
   const alike = new Float64Array(before.length * after.length)

@@ -118,7 +118,7 @@ describe('laws of prose edits', () => {
     for (const edit of edits) expect([edit, (seen.get(`${edit} done`) ?? 0) > 20]).toEqual([edit, true])
   })
 
-  it('[CONC-2] the page object made by an edit equals the one read from its HTML', () => {
+  it('[CONC-2] the page object made by an edit equals the page object read from its HTML', () => {
     const told = (tree: ProseTree) => JSON.stringify(tree)
     fc.assert(
       fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (tree, content, picks) => {
@@ -215,7 +215,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-54] blocks that both versions have at their ends stay the same objects', () => {
+  it('[PROSE-54] equal blocks at the start and end of stored and written page stay the same objects', () => {
     fc.assert(
       fc.property(anyTree, anyTree, anyTree, anyTree, (start, middle, other, end) => {
         const tree = completeIds([...start, ...middle, ...end], counter())
@@ -229,7 +229,7 @@ describe('laws of prose edits', () => {
     )
   })
 
-  it('[PROSE-6] an edit of a page object and of one read from its HTML give the same result', () => {
+  it('[PROSE-6] an edit of a page object and of the page read from its HTML give the same result', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.tuple(fc.nat(), fc.nat()), (tree, content, picks) => {
         const { tree: copy } = parseHtml(serialiseHtml(tree), { source: 'stored' })

@@ -19,7 +19,7 @@ const stampOf = (stored: string): string => blockStamp(parseHtml(stored, { sourc
 const alpha = stampedId('blk-a', stampOf('<p>Alpha</p>'))
 const X = { pageId: 'p', content: '<p>X</p>', format: 'html' } as const
 const set = { pageId: 'p', id: alpha, content: '<p>X</p>', format: 'html' } as const
-/** Alpha was written on after the caller had read it. */
+/** A document in which somebody wrote into the block Alpha after the caller had read the block. */
 const changed = proseBody(PAGE.replace('Alpha', 'Alpha and <strong>more</strong>'))
 
 describe('edits that name a block by its id and stamp', () => {
@@ -33,7 +33,7 @@ describe('edits that name a block by its id and stamp', () => {
     expect(html(moveBlock, body, { pageId: 'p', id: 'blk-h', targetId: alpha })).toMatch(/Alpha.*Intro/)
   })
 
-  it('[AG-6] what stands behind the # of an unknown id must be a stamp as well', () => {
+  it('[AG-6] the text behind the # of an unknown id must be a stamp too', () => {
     for (const edit of [
       () => refusal(setProse, body, { ...X, id: 'blk-none#rcs' }),
       () => refusal(setProse, body, { ...X, id: 'none#' }),
@@ -42,7 +42,7 @@ describe('edits that name a block by its id and stamp', () => {
     expect(refusal(setProse, body, { ...X, id: 'blk-none#rcsb' }).code).toBe('ERR_ID_NOT_FOUND')
   })
 
-  it('[AG-6] [AG-16] an id of an editor that looks stamped stays as it is when its page is sent back', () => {
+  it('[AG-6] [AG-16] an id of an editor that looks like an id with a stamp stays when its page is sent back', () => {
     const own = '<p id="blk-x#rcsb">Own</p><p id="blk-y">Other</p>'
     const sent = { pageId: 'p', content: own.replace('Other', 'Changed'), format: 'html', replace: true } as const
     expect(html(setProse, proseBody(own), sent)).toBe(own.replace('Other', 'Changed'))
@@ -62,13 +62,13 @@ describe('edits that name a block by its id and stamp', () => {
     expect(html(setProse, changed, { ...set, id })).toContain('<p id="blk-a">X</p>')
   })
 
-  it('[AG-7] content above 4,000 bytes is cut, and the id of what is cut has no stamp', () => {
+  it('[AG-7] a refusal cuts content above 4,000 bytes, and the id of the cut block has no stamp', () => {
     const long = proseBody(`<p id="blk-a">${'ä'.repeat(3_000)}</p>`)
     const { current } = refusal(setProse, long, set).facts as { current: { id: string; content: string; cut: boolean } }
     expect(current).toMatchObject({ id: 'blk-a', cut: true, content: 'ä'.repeat(2_000) })
   })
 
-  it('[AG-7] reading and finding a table by a block are not refused for an old stamp', () => {
+  it('[AG-7] reads, and selecting a table by a block, are not refused for an old stamp', () => {
     expect(isRefusal(getProse(changed, { pageId: 'p', id: alpha }))).toBe(false)
     const table = proseBody('<table><tr><td><p id="blk-c">cell</p></td></tr></table>')
     expect(isRefusal(getTable(table, { pageId: 'p', id: 'blk-c#0000' }))).toBe(false)
@@ -77,7 +77,7 @@ describe('edits that name a block by its id and stamp', () => {
     )
   })
 
-  it('[AG-6] the whole text is tried as an id first, and what is no stamp is refused by name', () => {
+  it('[AG-6] the whole name is tried as an id first, and a malformed stamp is refused with its argument', () => {
     const odd = proseBody('<p id="x#rcsb">Odd</p>')
     expect(html(setProse, odd, { ...set, id: 'x#rcsb' })).toBe('<p id="x#rcsb">X</p>')
     expect(refusal(setProse, body, { ...set, id: 'blk-a#abc' })).toMatchObject({
@@ -87,7 +87,7 @@ describe('edits that name a block by its id and stamp', () => {
     expect(refusal(setProse, body, { ...set, id: 'blk-zz#abc' }).code).toBe('ERR_BAD_ARGUMENT')
   })
 
-  it('[AG-8] an id that is gone is not found, with a stamp or without', () => {
+  it('[AG-8] the id of a removed block is not found, with a stamp or without', () => {
     expect(refusal(setProse, body, { ...set, id: 'blk-zz#rcsb' })).toMatchObject({
       code: 'ERR_ID_NOT_FOUND',
       facts: { id: 'blk-zz' },
@@ -105,7 +105,7 @@ describe('edits that name a block by its place and stamp', () => {
   const list = stampedId('@2', stampOf('<ul><li><p>Item</p></li><li><p>Other</p></li></ul>'))
   const rule = stampedId('@3', stampOf('<hr>'))
 
-  it('[AG-9] a stamped handle needs no expectedVersion, and a path of indexes reaches what has no id', () => {
+  it('[AG-9] a stamped handle needs no expectedVersion, and its path of indexes reaches blocks without id', () => {
     expect(html(deleteBlock, body, { pageId: 'p', id: rule })).not.toContain('<hr>')
     expect(html(deleteBlock, body, { pageId: 'p', id: list })).not.toContain('Item')
     const item = blockAt(parseHtml(PAGE, { source: 'stored' }).tree, [2, 1])?.block as ProseElement
@@ -116,12 +116,12 @@ describe('edits that name a block by its place and stamp', () => {
     expect(html(deleteBlock, body, { pageId: 'p', id: '@2.1', expectedVersion: 1 })).not.toContain('Other')
   })
 
-  it('[AG-10] a block is found where it stands now', () => {
+  it('[AG-10] a stamped handle finds its block after the block moved', () => {
     const moved = proseBody(`<p id="blk-n">New</p>${PAGE}`)
     expect(html(deleteBlock, moved, { pageId: 'p', id: rule })).toBe(`<p id="blk-n">New</p>${PAGE.replace('<hr>', '')}`)
   })
 
-  it('[AG-10] a stamp that no block has refuses the edit with the block at the place', () => {
+  it('[AG-10] a stamped handle whose stamp no block has refuses the edit, with the block at its place', () => {
     const other = proseBody(PAGE.replace('Other', 'Another'))
     const refused = refusal(deleteBlock, other, { pageId: 'p', id: list })
     expect(refused).toMatchObject({
@@ -133,7 +133,7 @@ describe('edits that name a block by its place and stamp', () => {
     expect(refusal(deleteBlock, body, { pageId: 'p', id: '@9#0000' }).code).toBe('ERR_ID_NOT_FOUND')
   })
 
-  it('[AG-10] of several blocks that say the same none is meant, unless the version says that places are right', () => {
+  it('[AG-10] a stamped handle of several equal blocks is refused, unless the call names the version', () => {
     const two = proseBody(`${PAGE}<p id="blk-m">Middle</p><hr>`)
     expect(refusal(deleteBlock, two, { pageId: 'p', id: rule })).toMatchObject({ code: 'ERR_ID_AMBIGUOUS', facts: { count: 2 } })
     expect(html(deleteBlock, two, { pageId: 'p', id: rule, expectedVersion: 1 })).toBe(
@@ -141,7 +141,7 @@ describe('edits that name a block by its place and stamp', () => {
     )
   })
 
-  it('[AG-9] a handle is a path of indexes of at most 64 levels, which reaches cells and what is in them, and no rows', () => {
+  it('[AG-9] a handle is a path of at most 64 indexes, which reaches cells and blocks in them, but no rows', () => {
     expect(readHandle('@4.2.0')).toEqual([4, 2, 0])
     for (const text of ['@', '@1.', '@-1', '@1.2.x', 'blk-1', `@${Array(65).fill(1).join('.')}`])
       expect(readHandle(text)).toBeNull()
@@ -162,7 +162,7 @@ describe('edits that name a block by its place and stamp', () => {
     const two = { pageId: 'p', id: named(0, TWO) }
     const plain = (page = '') => page.replaceAll(/ id="[^"]*"/g, '')
 
-    it('[AG-9] set_prose and delete_block write what is in the cell, and the cell stays', () => {
+    it('[AG-9] set_prose and delete_block of a cell write the blocks in the cell, and the cell stays', () => {
       expect(plain(html(setProse, rows, { ...X, ...two }))).toBe(table('<p>X</p>', '<p>other</p>'))
       expect(plain(html(deleteBlock, rows, two))).toBe(table('<p></p>', '<p>other</p>'))
       const other = { ...X, id: named(1, '<p>other</p>') }
@@ -172,7 +172,7 @@ describe('edits that name a block by its place and stamp', () => {
       expect(refusal(setProse, rows, { ...other, untilId: two.id }).code).toBe('ERR_ANCHOR_RANGE')
     })
 
-    it('[AG-9] insert_block and move_block put blocks at the start or the end of the cell', () => {
+    it('[AG-9] insert_block and move_block with a cell put blocks at the start or the end of the cell', () => {
       for (const [side, inside] of [
         ['before', `<p>X</p>${TWO}`],
         ['after', `${TWO}<p>X</p>`],
@@ -184,7 +184,7 @@ describe('edits that name a block by its place and stamp', () => {
       )
     })
 
-    it('[AG-9] set_block changes the block of a cell that has one, get_prose reads all of a cell, and edit_text stays in it', () => {
+    it('[AG-9] set_block changes the only block of a cell, get_prose reads the cell, and edit_text stays in it', () => {
       const id = named(1, '<p>other</p>')
       expect(plain(html(setBlock, rows, { pageId: 'p', id, type: 'heading', level: 3 }))).toContain('<h3>other</h3>')
       expect(refusal(setBlock, rows, { ...two, type: 'heading' })).toMatchObject({ code: 'ERR_BLOCK_KIND' })
@@ -197,7 +197,7 @@ describe('edits that name a block by its place and stamp', () => {
       )
     })
 
-    it('[AG-10] a cell that says something else now refuses the edit with all that is in it', () => {
+    it('[AG-10] an edit of a cell that changed is refused, with the whole content of the cell', () => {
       const { current } = refusal(setProse, proseBody(table('<p>new</p><p>two</p>', '<p>other</p>')), { ...X, ...two }).facts as {
         current: { id: string; type: string; content: string }
       }
@@ -206,7 +206,7 @@ describe('edits that name a block by its place and stamp', () => {
       expect(plain(html(setProse, now, { ...X, id: current.id }))).toBe(table('<p>X</p>', '<p>other</p>'))
     })
 
-    it('[AG-11] [AG-12] get_table names a cell without text by its place, which writes it where the version is known', () => {
+    it('[AG-11] [AG-12] get_table names a cell without text by its handle, which a write with expectedVersion accepts', () => {
       const drawn = proseBody(table('<hr>', '<p>other</p>'))
       const shown = getTable(drawn, { pageId: 'p' })
       if (isRefusal(shown)) throw new Error(shown.message)

@@ -139,7 +139,7 @@ describe('targets of prose edits', () => {
     expect(refusal(moveBlock, proseBody(page), { pageId: 'p', id: 'blk-a' }).code).toBe('ERR_TARGET_MISSING')
   })
 
-  it('[TOOL-26] an unknown page is refused with the existing ones, and a canvas page is named as such', () => {
+  it('[TOOL-26] an unknown page is refused with the existing pages, and the refusal says when it is a canvas page', () => {
     expect(refusal(deleteBlock, proseBody(page), { pageId: 'z', id: 'blk-a' })).toMatchObject({
       code: 'ERR_PAGE_NOT_FOUND',
       facts: { pageId: 'z', kind: 'prose', pages: [{ id: 'p', name: 'p' }] },

@@ -17,7 +17,7 @@ const part = (n: number): string =>
 const html = Array.from({ length: 1700 }, (_, n) => part(n)).join('')
 const { tree } = parseHtml(html, { source: 'stored' })
 
-/** Milliseconds of processor time, the lowest of some runs, so that other work on the machine does not count. */
+/** Returns the lowest processor time of some runs, in milliseconds, so that other work on the machine does not count. */
 function bestOf(runs: number, work: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   for (let i = 0; i < runs; i++) {

@@ -43,10 +43,10 @@ import {
 import type { Side } from './applied.ts'
 import { nodeAt, type Path } from './tree-path.ts'
 
-/** Arguments that every edit of blocks has. */
+/** The arguments that every edit of blocks has. */
 interface PageArgs extends Printed {
   readonly pageId: string
-  /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
+  /** The version that the caller read, checked before the edit runs. A call with `expectedVersion` may use handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
@@ -72,13 +72,13 @@ export function openPage(body: DocumentBody, args: PageArgs, environment: EditEn
 export interface SetProse extends PageArgs, ContentArgs, Address {
   readonly untilId?: string | undefined
   readonly anchorUntil?: string | undefined
-  /** The caller wants the page to be this, whatever others wrote there. [AG-24] */
+  /** Whether the content replaces the page whatever others wrote there. [AG-24] */
   readonly replace?: boolean | undefined
 }
 
 const untilNames: AddressNames = { id: 'untilId', anchor: 'anchorUntil' }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of set_prose that are wrong for every document; `null` otherwise. [MCP-3] */
 function setProseFlaw(args: SetProse): Refusal | null {
   const until = untilOf(args)
   return (
@@ -108,7 +108,7 @@ function openSpan(): Refusal {
 }
 
 interface ProseSet extends PageDone, BlockList {
-  /** After a write of a whole page: how many of its blocks stayed as they were. [AG-42] */
+  /** The number of blocks that stayed as they were; only after a write of a whole page. [AG-42] */
   readonly unchanged?: number
 }
 
@@ -153,8 +153,7 @@ function setBlock(page: OpenPage, path: Path, content: Content, format: SetProse
 }
 
 /**
- * No heals are reported here: the call replaces the whole page, so there is no other block that could have been healed. [PROSE-24,
- * PROSE-54]
+ * Writes a whole page. Reports no heals of the stored page, since the call replaces every block. [PROSE-24, PROSE-54]
  */
 function setPage(page: OpenPage, content: Content, args: SetProse): Edited<ProseSet> | Refusal {
   const stored = { ...page.stored, warnings: [] }
@@ -179,13 +178,13 @@ function emptied(blocks: number): Warning {
   return { reason: `the page had ${blocks} ${blocks === 1 ? 'block' : 'blocks'} and is empty now` }
 }
 
-/** The blocks that a call names, and those that it replaces or removes. */
+/** The blocks that a call names (`targets`), and the blocks that the call replaces or removes (`span`). */
 interface FoundSpan {
   readonly targets: readonly NamedTarget[]
   readonly span: Span
 }
 
-/** Returns the blocks to replace; `null`: the whole page. [PROSE-52] */
+/** Returns the blocks to replace; `null` when the call replaces the whole page. [PROSE-52] */
 function findSpan(page: OpenPage, args: SetProse): FoundSpan | Refusal | null {
   if (!isAddressed(args)) return null
   const end = untilOf(args)
@@ -199,7 +198,7 @@ function findSpan(page: OpenPage, args: SetProse): FoundSpan | Refusal | null {
   return { targets: until === from ? [first] : [first, { id: end.id, located: until }], span }
 }
 
-/** The block beside which something goes: in a cell its first or last one. */
+/** Returns the block beside which content goes: the target, or the first or last block of a target cell. */
 function besideOf(target: Located, side: Side = 'after'): Located {
   const { first, last } = endsOf(target)
   return side === 'before' ? first : last
@@ -207,7 +206,7 @@ function besideOf(target: Located, side: Side = 'after'): Located {
 
 export interface InsertBlock extends PageArgs, ContentArgs, Address, InsertPlace {}
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of insert_block that are wrong for every document; `null` otherwise. [MCP-3] */
 function insertBlockFlaw(args: InsertBlock): Refusal | null {
   return contentTooLarge(args.content) ?? placeFlaw(args, args.expectedVersion)
 }
@@ -236,7 +235,7 @@ export const insertBlock: Edit<InsertBlock, PageDone & BlockList> = (body, args,
   }))
 }
 
-/** When all content had to be left out, the refusal gives the reason, so that the caller can repair the call. [TOOL-8] */
+/** Refuses content without a block. When all content was left out, the refusal gives the reasons. [TOOL-8] */
 function nothingToInsert(fixes: readonly Fix[]): Refusal {
   const reasons = [...new Set(fixes.map(({ reason }) => reason))].slice(0, 3)
   const why = reasons.length === 0 ? '' : ` What came was left out: ${reasons.join('; ')}.`
@@ -247,7 +246,7 @@ export interface DeleteBlock extends PageArgs, Address {
   readonly untilId?: string | undefined
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of delete_block that are wrong for every document; `null` otherwise. [MCP-3] */
 function deleteBlockFlaw(args: DeleteBlock): Refusal | null {
   return targetFlaw(args, args.expectedVersion) ?? addressFlaw({ id: args.untilId }, args.expectedVersion, untilNames)
 }
@@ -268,7 +267,7 @@ export const deleteBlock: Edit<DeleteBlock, PageDone & { readonly deleted: reado
   return writePage({ ...page, content }, done, () => ({ pageId: page.pageId, ok: true, deleted: done.deleted }))
 }
 
-/** The unit that a call names, or the units from it to the one of `untilId`. [PROSE-51, AG-81] */
+/** Returns the unit that a call names, or the units from this unit to the unit of `untilId`. [PROSE-51, AG-81] */
 function findUnits(page: OpenPage, args: Address & { readonly untilId?: string | undefined }): FoundSpan | Refusal {
   const from = findTarget(page, args)
   if (isRefusal(from)) return from
@@ -285,7 +284,7 @@ export interface MoveBlock extends PageArgs, Address {
   readonly untilId?: string | undefined
   readonly targetId?: string | undefined
   readonly targetAnchor?: string | undefined
-  /** The page of the target; absent: the same one. */
+  /** The page of the target; when absent, the page of the moved blocks. */
   readonly toPageId?: string | undefined
   readonly side?: Side | undefined
 }
@@ -296,7 +295,7 @@ function targetOf({ targetId: id, targetAnchor: anchor }: MoveBlock): Address {
   return { id, anchor }
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of move_block that are wrong for every document; `null` otherwise. [MCP-3] */
 function moveBlockFlaw(args: MoveBlock): Refusal | null {
   const { expectedVersion, untilId: id } = args
   return (
@@ -306,7 +305,7 @@ function moveBlockFlaw(args: MoveBlock): Refusal | null {
   )
 }
 
-/** Moves a block, or consecutive ones, beside another block of the page or of another page. [TOOL-move_block, AG-81] */
+/** Moves a block, or consecutive blocks, beside a block of the same or another page. [TOOL-move_block, AG-81] */
 export const moveBlock: Edit<MoveBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = moveBlockFlaw(args)
   if (flaw !== null) return flaw

@@ -110,21 +110,21 @@ describe('set_prose of a page', () => {
     )
   })
 
-  it('[PROSE-44] of blocks with the same id the first with text keeps it, and without any text the first one', () => {
+  it('[PROSE-44] of blocks with the same id, the first with text keeps the id, or the first block when none has text', () => {
     const split = `${p('x', '')}${p('x', 'text')}<ul><li>${p('x', 'more')}</li></ul>${p('y', ' ')}${p('y', '')}${p('t', 'T')}`
     expect(html(setProse, proseBody(split), { ...at, id: 'blk-t', content: '<p>New</p>' })).toBe(
       `${p(minted(1), '')}${p('x', 'text')}<ul><li>${p(minted(2), 'more')}</li></ul>${p('y', ' ')}${p(minted(3), '')}${p('t', 'New')}`,
     )
   })
 
-  it('[PROSE-44] an edit adds ids to all blocks without one, and to all but the first with a repeated one', () => {
+  it('[PROSE-44] an edit adds ids to all blocks without id, and to all but one of the blocks with the same id', () => {
     const old = `<p>a</p>${p('x', 'b')}<blockquote>${p('x', 'c')}<pre id=""><code>d</code></pre></blockquote><hr>`
     expect(html(insertBlock, proseBody(old), { ...at, id: '@3', content: '<p>e</p>' })).toBe(
       `${p(minted(1), 'a')}${p('x', 'b')}<blockquote>${p(minted(2), 'c')}<pre id="blk-${minted(3)}"><code>d</code></pre></blockquote><hr>${p(minted(4), 'e')}`,
     )
   })
 
-  it('[TOOL-12] a new id is never one that the document has or had', () => {
+  it('[TOOL-12] a new id is never an id that the document has or had', () => {
     const taken = proseBody(`<p><a href="app://heading/p/id:blk-${minted(1)}">x</a></p>`)
     expect(html(setProse, taken, { ...at, content: `<p>y</p>${p(minted(2), 'z')}` })).toBe(p(minted(3), 'y') + p(minted(2), 'z'))
   })
@@ -260,7 +260,7 @@ describe('insert_block', () => {
     expect(answer.fixes.map((fix) => [fix.action, fix.path])).toEqual([['unwrapped', '0/taskList/0/listItem']])
   })
 
-  it('[PROSE-45] ids owned by the page are not taken over', () => {
+  it('[PROSE-45] inserted content does not take over ids that the page has', () => {
     expect(html(insertBlock, proseBody(p('a', 'A')), { ...at, id: 'blk-a', content: p('a', 'B') + p('n', 'C') })).toBe(
       p('a', 'A') + p(minted(1), 'B') + p('n', 'C'),
     )
@@ -297,7 +297,7 @@ describe('insert_block', () => {
 })
 
 describe('delete_block', () => {
-  it('[PROSE-57] [PROSE-51] deleting the first paragraph of an item deletes the item, deleting another one deletes only that', () => {
+  it('[PROSE-57] [PROSE-51] deleting the first paragraph of an item deletes the item, another one only itself', () => {
     const body = proseBody(`<ul><li>${p('a', 'A')}${p('s', 'S')}<ul>${li('n', 'N')}</ul></li>${li('b', 'B')}</ul>`)
     const item = done(deleteBlock, body, { ...at, id: 'blk-a' })
     expect(contentOf(item.body)).toBe(`<ul>${li('b', 'B')}</ul>`)
@@ -307,7 +307,7 @@ describe('delete_block', () => {
     )
   })
 
-  it('[PROSE-57] lists that become empty are deleted too', () => {
+  it('[PROSE-57] lists that a deletion empties are deleted too', () => {
     const nested = `<ul><li>${p('a', 'A')}<ol>${li('n', 'N')}</ol></li></ul>`
     expect(html(deleteBlock, proseBody(nested), { ...at, id: 'blk-n' })).toBe(`<ul>${li('a', 'A')}</ul>`)
     expect(html(deleteBlock, proseBody(nested + p('b', 'B')), { ...at, id: 'blk-a' })).toBe(p('b', 'B'))
@@ -328,7 +328,7 @@ describe('delete_block', () => {
 })
 
 describe('move_block', () => {
-  it('[PROSE-58] a block moves beside another one and keeps its id and attributes', () => {
+  it('[PROSE-58] a block moves beside another block and keeps its id and attributes', () => {
     const body = proseBody(`${p('a', 'A')}<h2 id="blk-h" style="text-align: center">H</h2>${p('b', 'B')}`)
     const after = done(moveBlock, body, { ...at, naming: 'bare', id: 'blk-h', targetId: 'blk-b' })
     expect(contentOf(after.body)).toBe(`${p('a', 'A')}${p('b', 'B')}<h2 id="blk-h" style="text-align: center">H</h2>`)

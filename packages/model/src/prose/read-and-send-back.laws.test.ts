@@ -20,7 +20,7 @@ const WAYS: readonly Pick<GetProse, 'format' | 'ids'>[] = [
   'md' as const,
 ].flatMap((format) => [true, false, undefined].map((ids) => ({ format, ids })))
 
-/** The page of a document as the tool shows it. */
+/** Returns the page of a document as get_prose shows it. */
 function shown(stored: DocumentBody, way: (typeof WAYS)[number]): string {
   const listing = getProse(stored, { pageId: 'p', ...way })
   if (isRefusal(listing)) throw new Error(listing.message)
@@ -28,7 +28,7 @@ function shown(stored: DocumentBody, way: (typeof WAYS)[number]): string {
   return (page as { readonly content: string }).content
 }
 
-/** Reads the page in every way and sends it back without a format; what several ways show alike is sent back once. */
+/** Reads a page in every way and sends each shown text back without a format; equal texts are sent back once. */
 function expectNoChange(tree: ProseTree): void {
   const stored = proseBody(serialiseHtml(tree))
   const contents = new Map(WAYS.map((way) => [shown(stored, way), way]))

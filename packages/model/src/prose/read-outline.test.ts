@@ -23,7 +23,7 @@ describe('get_outline', () => {
     expect(read(body, { pageId: 'p' })).toMatchObject({ pageId: 'p', words: 15, outline })
   })
 
-  it('[AG-77] without a page it lists all prose pages with their names and words', () => {
+  it('[AG-77] get_outline without a page lists all prose pages with their names and words', () => {
     expect(read(body, {})).toEqual({
       pages: [
         { pageId: 'p', name: 'p', words: 15, outline },
@@ -35,7 +35,7 @@ describe('get_outline', () => {
     })
   })
 
-  it('[AG-77] pages come in parts by limit and cursor; with a page both are refused', () => {
+  it('[AG-77] get_outline cuts the list of pages by limit and cursor, and refuses both with a page', () => {
     const first = read(body, { limit: 2 }) as { readonly pages: readonly object[]; readonly nextCursor: string }
     expect(first.pages).toHaveLength(2)
     expect(read(body, { limit: 2, cursor: first.nextCursor })).toMatchObject({ pages: [{ pageId: 'r' }] })

@@ -11,13 +11,13 @@ import { findProsePage, pageTree } from './page.ts'
 import { titleText } from './text.ts'
 
 export interface GetOutline extends PageArgs, Printed {
-  /** All prose pages when absent. */
+  /** The page to read; when absent, all prose pages. */
   readonly pageId?: string | undefined
 }
 
-/** A section as a reader chooses what to read. [AG-77] */
+/** A section in an outline, with its length in words, by which a reader chooses sections. [AG-77] */
 interface CountedEntry extends OutlineEntry {
-  /** Of the whole section, its heading included. */
+  /** The words of the whole section, its heading included. */
   readonly words: number
 }
 
@@ -27,13 +27,13 @@ interface PageOutline {
   readonly outline: readonly CountedEntry[]
 }
 
-/** One page at a time is no list. [AG-33] */
+/** Refuses `limit` and `cursor` beside `pageId`, since the outline of one page is no list. [AG-33] */
 export function outlineFlaw({ pageId, limit, cursor }: GetOutline): Refusal | null {
   if (pageId === undefined || (limit === undefined && cursor === undefined)) return null
   return needlessArgument(limit === undefined ? 'cursor' : 'limit', 'one page is shown whole', 'it without pageId')
 }
 
-/** The outline of a page, or of all prose pages, with the names of the headings. [TOOL-get_outline, PROSE-60, AG-77] */
+/** Returns the outline of a page, or of all prose pages, with the names of the headings. [TOOL-get_outline, PROSE-60, AG-77] */
 export function getOutline(
   body: DocumentBody,
   args: GetOutline,
@@ -85,7 +85,7 @@ function outlineOfPage(page: ProsePage, naming: Naming): PageOutline {
 const CHARACTER = '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]'
 const WORD = new RegExp(`${CHARACTER}|(?:(?!${CHARACTER})\\S)+`, 'gu')
 
-/** Runs between white space; each Han or Kana character counts as one. [AG-77] */
+/** Counts the words of blocks: runs between white space, and each Han or Kana character as one word. [AG-77] */
 function wordsIn(blocks: ProseTree): number {
   return blocks.reduce((sum, block) => sum + (titleText(block).match(WORD)?.length ?? 0), 0)
 }

@@ -17,13 +17,13 @@ import type { Path } from './tree-path.ts'
 import { findTarget } from './targets.ts'
 
 export interface GetProse extends Printed {
-  /** All prose pages when absent. */
+  /** The page to read; when absent, all prose pages. */
   readonly pageId?: string | undefined
-  /** When absent, HTML, or Markdown with `ids: true`. [AG-35] */
+  /** The format of the answer; when absent, HTML, or Markdown with `ids: true`. [AG-35] */
   readonly format?: 'html' | 'markdown' | 'md' | undefined
-  /** Only this block. */
+  /** The id of the only block to read. */
   readonly id?: string | undefined
-  /** Only this section; -1 is the part before the first heading. */
+  /** The index of the only section to read; -1 is the part before the first heading. */
   readonly index?: number | undefined
   /** Whether the content names its blocks. [AG-12, AG-13] */
   readonly ids?: boolean | undefined
@@ -36,7 +36,7 @@ interface ShownBlock {
 }
 
 /**
- * The content of prose pages, split between top-level blocks when it is long. The content is shown healed; nothing is stored.
+ * Returns the content of prose pages, split between top-level blocks when it is long. Shows the healed content, and stores nothing.
  * [TOOL-get_prose, PROSE-24]
  */
 export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = () => {}): Listing<ShownBlock> | Refusal {
@@ -54,7 +54,7 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
     tell(
       pages.map(({ page, blocks }) => ({
         pageId: page.id,
-        // A list, table or box is known by its place at the top level, which one that is read alone may not have.
+        // A list, table or box counts as seen only at the top level. One that is read alone may be nested, so only leaf blocks count then.
         blocks: [...partsOf(treeOf(blocks))].filter((block) => args.id === undefined || isLeaf(block)).map(shownBlock),
         ...(isPart && { isPart: true }),
         ...headingsOf(treeOf(blocks), args),
@@ -84,13 +84,13 @@ export function getProse(body: DocumentBody, args: GetProse, tell: TellShown = (
 
 const MAX_LIMIT = 1000
 
-/** The headings among blocks that are shown, where their places in the outline are known. [AG-79] */
+/** Returns the headings among shown blocks, unless a single block is read, whose place in the outline is unknown. [AG-79] */
 function headingsOf(shown: ProseTree, { id, index }: GetProse): Pick<ShownPage, 'headings'> {
   const blocks = shownHeadings(shown)
   return id !== undefined || blocks.length === 0 ? {} : { headings: { from: index ?? 0, blocks } }
 }
 
-/** How blocks are written, by whether they are named and by format. */
+/** The functions that write blocks, by whether the blocks are named and by format. */
 const writers: { readonly [N in 'named' | 'plain']: { readonly [F in 'html' | 'markdown']: Write } } = {
   named: { html: (blocks, naming) => serialiseHtml(withNames(blocks, naming)), markdown: serialiseNamedMarkdown },
   plain: { html: (blocks) => serialiseHtml(treeOf(blocks)), markdown: (blocks) => serialiseMarkdown(treeOf(blocks)) },
@@ -102,7 +102,7 @@ function treeOf(blocks: readonly Located[]): ProseTree {
   return blocks.map(({ block }) => block)
 }
 
-/** Checks that `id` and `index` come with a page and not both, and that one block is not asked for in parts. [TOOL-get_prose, AG-33] */
+/** Refuses `id` or `index` without `pageId`, both together, and `limit` or `cursor` beside `id`; `null` otherwise. [TOOL-get_prose, AG-33] */
 export function proseSelectionFlaw({ pageId, id, index, limit, cursor }: GetProse & PageArgs): Refusal | null {
   const argument = id === undefined ? 'index' : 'id'
   if (id !== undefined && (limit ?? cursor) !== undefined)
@@ -120,7 +120,7 @@ export function proseSelectionFlaw({ pageId, id, index, limit, cursor }: GetPros
   return refused('ERR_BAD_ARGUMENT', `id selects a block and index a section; give ${expected}.`, { argument: 'index', expected })
 }
 
-/** A block, its path on the page, and the place at which a later reading continues with it. The path is right only where blocks are named. */
+/** A block, its path on the page, and the place at which a later reading continues with it. The path is correct only when blocks are named. */
 interface Found extends PlacedBlock {
   readonly path: Path
 }
@@ -128,7 +128,7 @@ interface Found extends PlacedBlock {
 /** Yields blocks, starting at a place. */
 type BlockSource = (from: number) => Iterable<Found>
 
-/** The blocks of a page with their paths. Counting those before them takes a reading of all of these, so only names are worth it. */
+/** Yields blocks of a page with their paths. Counts the blocks before `from` only for named blocks, since counting parses these blocks. */
 function* placed(content: string, from: number, { ids }: GetProse): Generator<Found> {
   let index = ids === true ? indexAt(content, from) : 0
   for (const found of storedBlocks(content, from)) yield { ...found, path: [index++] }
@@ -148,7 +148,7 @@ function blocksOfCell({ path, block }: Located): readonly Located[] {
   return (block.content as ProseTree).map((inside, index) => ({ path: [...path, index], block: inside }))
 }
 
-/** Reads the page up to the section, and then as far as the answer needs. [PROSE-61] */
+/** Returns the blocks of a section. Reads the page up to the section, and then as far as the answer needs. [PROSE-61] */
 function sectionOf(content: string, index: number, args: GetProse): BlockSource | Refusal {
   let headings = 0
   let start: number | undefined = index === -1 ? 0 : undefined
@@ -202,7 +202,7 @@ function blocksOf(
   }
 }
 
-/** Yields the names of all blocks of pages; a page without blocks yields an empty one. [AG-82] */
+/** Yields the names of all blocks of pages; a page without blocks yields one empty name. [AG-82] */
 function namesOf(pages: readonly ProsePage[], blocks: (page: ProsePage) => Iterable<Found>): Listing<ShownBlock>['named'] {
   return function* () {
     for (const [part, page] of pages.entries()) {
@@ -216,15 +216,15 @@ function namesOf(pages: readonly ProsePage[], blocks: (page: ProsePage) => Itera
   }
 }
 
-/** What a block keeps while others change: its id or the first one inside it, else what it says. [AG-82] */
+/** Returns a name that a block keeps while other blocks change: its id or the first id in it, else its stamp. [AG-82] */
 function stableName(block: ProseElement): string {
   const [id] = idsOf([block])
   return id === undefined ? `#${blockStamp(block)}` : `${block.type} ${id}`
 }
 
-/** Between two blocks of Markdown there are two line breaks, each of two bytes in JSON. */
+/** The bytes between two blocks of Markdown: two line breaks of two bytes each in JSON. */
 const separatorBytes = 4
-/** Least bytes counted for a block: an empty paragraph is empty text when alone, but an element between others. */
+/** The least bytes counted for a block: an empty paragraph is no text when alone, but an element between other blocks. */
 const minBytes = 16
 
 function byPage(items: readonly ShownBlock[]): readonly { readonly page: ProsePage; readonly blocks: readonly Located[] }[] {

@@ -1,6 +1,6 @@
 const MAX_LENGTH = 2048
 
-/** The last part of a relative link or a fragment, without the query; `null` for another link, and for one without parts. [AG-85] */
+/** The last part of a relative link or a fragment, without the query; `null` for another link, and for a link without parts. [AG-85] */
 export function relativeEnd(href: string): string | null {
   if (href.length > MAX_LENGTH || href.startsWith('//') || /^[^/?#]*:/.test(href)) return null
   const last = href

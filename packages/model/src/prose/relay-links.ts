@@ -1,6 +1,6 @@
 import { readStampedId } from '../stamps/stamp.ts'
 
-/** What a link inside the relay names: a document, and maybe a page and a block of it. [AG-83] */
+/** The target of a link inside the relay: a document, and optionally a page and a block of it. [AG-83] */
 export interface RelayLink {
   readonly docId: string
   readonly pageId?: string
@@ -23,25 +23,25 @@ export function readRelayLink(url: string): RelayLink | null {
   return { docId, ...(pageId !== undefined && { pageId }), ...(blockId !== undefined && { blockId }) }
 }
 
-/** The one form of a link. A page id that ends in `.svg` is written so that the link is not taken for the picture of a page. [RES-4] */
+/** Writes a link in its only form. A page id that ends in `.svg` is escaped, so that the link does not name the picture of a page. [RES-4] */
 export function writeRelayLink({ docId, pageId, blockId }: RelayLink): string {
   const page = pageId === undefined ? '' : `/page/${encoded(pageId).replace(/\.(?=svg$)/i, '%2E')}`
   return `relay://doc/${encoded(docId)}${page}${blockId === undefined ? '' : `#${encoded(blockId)}`}`
 }
 
-/** A heading link whose block has a stamp, without it. [PROSE-19] */
+/** Removes the stamp from the block id in a heading link. [PROSE-19] */
 export function withoutStamp(headingLink: string): string {
   return headingLink.replace(/(\/id:[^/\s]+?)(?:#|%23)[0-9a-hjkmnp-tv-z]{4}$/i, '$1')
 }
 
-/** The stored form of a link as a call or an editor writes it; `null` for other text. Read again it stays as it is. */
+/** Returns the stored form of a link from a call or an editor; `null` for other text. A stored link is returned unchanged. */
 export function relayHref(url: string): string | null {
   const link = readRelayLink(url)
   const href = link === null ? null : writeRelayLink(link)
   return href === null || href.length > MAX_LENGTH ? null : href
 }
 
-/** Returns `null` for a part that is no percent-encoded text, or one that cannot be encoded again, such as half of a character. */
+/** Decodes a percent-encoded part; `null` for malformed text, and for text that cannot be encoded again, such as half of a character. */
 function decoded(part: string): string | null {
   try {
     const text = decodeURIComponent(part)

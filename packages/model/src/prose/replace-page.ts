@@ -8,8 +8,8 @@ import { pairContainers } from './pair-containers.ts'
 import { keptBlocks } from './same-blocks.ts'
 
 /**
- * Replaces a page's content. Blocks with equal content stay and keep their ids, also the items, rows, cells and blocks within a list, a table
- * or another container in which something else is written. [PROSE-54, AG-25]
+ * Replaces a page's content. Blocks with equal content stay and keep their ids. In a list, table or other container of which only a part changes,
+ * the equal items, rows, cells and blocks stay too. [PROSE-54, AG-25]
  */
 export function replacePage(tree: ProseTree, content: ProseTree): Applied {
   const steps = stepsOf(tree, content)
@@ -20,10 +20,10 @@ export function replacePage(tree: ProseTree, content: ProseTree): Applied {
   return { ...done, isWritten: (block) => page.changed.has(block) || done.isWritten(block) }
 }
 
-/** What a new version of a list of blocks is made of. */
+/** One part of the new version of a list of blocks: a stored block, a container that is compared inside, or new blocks. */
 type Step =
   | { readonly kind: 'kept'; readonly block: ProseElement }
-  /** The container of the call takes the place of a stored one, and what it holds was compared with what that one holds. */
+  /** A container of the call takes the place of a stored container; `steps` compare the blocks inside both. */
   | { readonly kind: 'inside'; readonly stored: ProseElement; readonly written: ProseElement; readonly steps: readonly Step[] }
   | { readonly kind: 'new'; readonly blocks: readonly ProseElement[]; readonly replaced: readonly ProseElement[] }
 
@@ -43,7 +43,7 @@ function stepsOf(stored: ProseTree, content: ProseTree): readonly Step[] {
   return steps
 }
 
-/** Between the blocks that stay. */
+/** Compares the stored and the written blocks between two blocks that stay. */
 function stepsOfGap(stored: ProseTree, content: ProseTree): readonly Step[] {
   const steps: Step[] = []
   let [i, j] = [0, 0]
@@ -66,7 +66,7 @@ interface Parts {
   readonly fresh: ProseElement[]
 }
 
-/** The stored blocks that stay and the new ones, at any depth, in document order. */
+/** Returns the stored blocks that stay (`kept`) and the new blocks (`fresh`), at any depth, in document order. */
 function partsOf(steps: readonly Step[], parts: Parts = { kept: [], fresh: [] }): Parts {
   for (const step of steps) {
     if (step.kind === 'kept') parts.kept.push(step.block)
@@ -78,12 +78,12 @@ function partsOf(steps: readonly Step[], parts: Parts = { kept: [], fresh: [] })
 
 /** A page while it is put together. */
 interface Page {
-  /** The new blocks, with the ids that they may have, in document order. */
+  /** The new blocks with the ids that they may keep, in document order. */
   readonly fresh: Iterator<ProseElement>
   readonly carried: ReadonlySet<string>
   /** The new blocks as they stand on the page. */
   readonly own: ProseElement[]
-  /** Containers that hold new blocks beside stored ones, or less than before. */
+  /** Containers whose content or attributes changed while some stored blocks in them may stay. */
   readonly changed: Set<ProseElement>
 }
 

@@ -4,7 +4,7 @@ import { blockId, idsOf, isIdBearing } from './blocks.ts'
 import { equalAttrs, equalMarks } from './equal.ts'
 import type { ProseAttrs, ProseElement, ProseNode, ProseTree } from './node.ts'
 
-/** Whether a written block has the content of a stored one. Ids that the written block lacks do not count. [PROSE-54] */
+/** Whether a written block has the content of a stored block. Ids that the written block lacks do not count. [PROSE-54] */
 export function saysTheSame(stored: ProseNode, written: ProseNode, ids: 'carried' | 'ignored' = 'carried'): boolean {
   if (stored === written) return true
   if (stored.type === 'text' || written.type === 'text')
@@ -28,14 +28,14 @@ function withoutId(attrs: ProseAttrs): ProseAttrs {
   return others
 }
 
-/** A block kept from the stored page: its index there and in what was written. */
+/** A block kept from the stored page: its index in the stored page and in the written page. */
 export interface Kept {
   readonly stored: number
   readonly written: number
 }
 
 /**
- * The top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54] A stored
+ * Returns the top-level blocks that stay, in order: the common start and end, and between them a longest common subsequence. [PROSE-54] A stored
  * block whose white space no call could express also matches a block with that white space collapsed.
  */
 export function keptBlocks(stored: ProseTree, written: ProseTree): readonly Kept[] {
@@ -90,7 +90,7 @@ interface Classes {
 function classify(pages: Pages): Classes {
   const classOf = classifier()
   const numbers = { stored: pages.called.map(classOf), written: pages.plain.map(classOf) }
-  // Only blocks with ids or such white space can differ from a stored block with the same number.
+  // Only blocks with ids or collapsible white space can differ from a stored block with the same number.
   const saysMore = pages.written.map((block, j) => block !== pages.plain[j] || idsOf([block]).length > 0)
   return {
     ...numbers,
@@ -99,8 +99,8 @@ function classify(pages: Pages): Classes {
 }
 
 /**
- * At most this many different blocks with the same hash are told apart. More only occur on purpose; they count as different from all
- * others.
+ * At most this many different blocks with the same hash are compared. Further such blocks, which only an attacker makes, count as different from all other
+ * blocks.
  */
 const maxBucket = 8
 

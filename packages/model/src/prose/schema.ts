@@ -20,12 +20,12 @@ import {
 /** An attribute of a node or mark, as in the tables of PROSE-2. */
 export interface AttrSpec {
   readonly name: string
-  /** Its HTML attribute. `style:<property>` is a CSS declaration; `''` means that the tag carries the value. */
+  /** The name in HTML. `style:<property>` is a CSS declaration; `''` means that the tag name carries the value. */
   readonly html: string
   readonly read: ReadValue
   /** The value that a missing attribute stands for; null when there is no default. */
   readonly default?: AttrValue
-  /** Written in HTML even when it has its default. [PROSE-3] */
+  /** Whether the attribute is written in HTML even with its default value. [PROSE-3] */
   readonly always?: true
   /**
    * Required attribute: a node without it is dropped on reading. Always present in a tree, `''` where the reader allows that. [PROSE-14]
@@ -46,7 +46,7 @@ export interface NodeSpec {
   readonly marker: string
   /** An attribute whose value is also written as the element's text. */
   readonly label?: string
-  /** How many levels of block nodes its smallest valid content adds below it. [PROSE-H20] */
+  /** How many levels of block nodes the smallest valid content of the node adds below the node. [PROSE-H20] */
   readonly height: number
 }
 
@@ -215,9 +215,9 @@ export const nodeSpecs: readonly NodeSpec[] = [...specs.values()]
 export interface MarkSpec {
   readonly type: MarkType
   readonly tag: string
-  /** Tags that are read as this mark; the first one is the one written. */
+  /** The tags that are read as this mark; the first tag is written. */
   readonly tags: readonly string[]
-  /** A mark whose `required` attribute has no usable value is dropped. */
+  /** The attribute of the mark. A mark whose `required` attribute has no usable value is dropped. */
   readonly attr?: AttrSpec & { readonly required: boolean }
 }
 

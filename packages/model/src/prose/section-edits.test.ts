@@ -55,7 +55,7 @@ describe('insert_section', () => {
     expect(html(insertSection, proseBody(p('0', 'x')), { ...at, afterIndex: 0 })).toBe(p('0', 'x') + section)
   })
 
-  it('[PROSE-63] [TOOL-17] a title with control characters gets spaces in their place, with a fix, and white space is no reason for one', () => {
+  it('[PROSE-63] [TOOL-17] control characters in a title become spaces, with a fix; spare white space goes silently', () => {
     const fixesOf = (title: string) => done(insertSection, body, { ...at, title }).fixes
     expect(html(insertSection, body, { ...at, title: 'A\u0007B' })).toContain('A B</h2>')
     for (const title of ['A\u0007B', 'A\u0000', 'A \ud800'])
@@ -93,7 +93,7 @@ describe('insert_section', () => {
     expect(done(insertSection, body, { ...at, title: '😀'.repeat(500) }).result.index).toBe(3)
   })
 
-  it('[PROSE-64] on a page of one empty paragraph that paragraph is replaced, and its id is kept', () => {
+  it('[PROSE-64] a section replaces the only empty paragraph of a page, and keeps its id', () => {
     expect(html(insertSection, proseBody('<p></p>'), at)).toBe(section)
     expect(html(insertSection, proseBody(p('e', '')), { ...at, body: '<p>x</p>', format: 'html' })).toBe(
       h(2, 'e', 'New') + p(minted(1), 'x'),
@@ -101,7 +101,7 @@ describe('insert_section', () => {
     expect(html(insertSection, proseBody('<hr>'), at)).toBe(`<hr>${section}`)
   })
 
-  it('[PROSE-21] a body above 1 MiB is refused', () => {
+  it('[PROSE-21] insert_section refuses a body above 1 MiB', () => {
     expect(refusal(insertSection, body, { ...at, pageId: 'z', body: 'x'.repeat(1_048_577) }).code).toBe('ERR_PROSE_TOO_LARGE')
   })
 })
@@ -142,7 +142,7 @@ describe('restructure_outline', () => {
     expect(moved(1, 1)).toBe(contentOf(body))
   })
 
-  it('[AG-42] the answer shows the headings that have another place, level or name now, and how many there are', () => {
+  it('[AG-42] restructure_outline answers the headings with a new place, level or name, and the number of all headings', () => {
     const { outline, outlineTotal } = done(restructureOutline, body, { ...at, op: 'move', index: 2, toIndex: 1 }).result
     expect([outline.map(({ index, title }) => [index, title]), outlineTotal]).toEqual([
       [
@@ -181,7 +181,7 @@ describe('sections with their subsections', () => {
   const at = { pageId: 'p', naming: 'bare' } as const
   const qOf = (edited: { readonly body: typeof body }) => contentOf(edited.body, 'q')
 
-  it('[AG-78] a heading is named by its id, with or without stamp, in place of its index', () => {
+  it('[AG-78] a call may name a heading by its id, with or without stamp, instead of its index', () => {
     expect(html(restructureOutline, nested, { ...at, op: 'demote', id: 'blk-d' })).toBe(a + b + c + d.replaceAll('h1', 'h2'))
     expect(html(restructureOutline, nested, { ...at, op: 'move', id: 'blk-d', toIndex: 0 })).toBe(d + a + b + c)
     expect(html(insertSection, nested, { ...at, level: 2, title: 'New', afterId: 'blk-b' })).toBe(
@@ -198,7 +198,7 @@ describe('sections with their subsections', () => {
       })
   })
 
-  it('[AG-6] afterId takes a stamp in capital letters too, and says when what follows its # is none', () => {
+  it('[AG-6] afterId accepts a stamp in capital letters, and refuses text behind its # that is no stamp', () => {
     const call = { ...at, level: 2, title: 'New' }
     const [, stamped = ''] =
       done(insertSection, nested, { pageId: 'p', level: 2, title: 'B' }).result.blocks[0]?.id.split('#') ?? []
@@ -209,7 +209,7 @@ describe('sections with their subsections', () => {
     })
   })
 
-  it('[AG-78] with its subsections a section moves, shifts and is followed as a whole', () => {
+  it('[AG-78] with its subsections a section moves, changes its level and is followed by a new section as a whole', () => {
     const whole = { ...at, withSubsections: true }
     expect(html(restructureOutline, nested, { ...whole, op: 'move', id: 'blk-a', toIndex: 1 })).toBe(d + a + b + c)
     expect(html(restructureOutline, nested, { ...whole, op: 'move', index: 1, toIndex: 2 })).toBe(a + d + b + c)
@@ -225,7 +225,7 @@ describe('sections with their subsections', () => {
     expect(done(insertSection, nested, { ...whole, level: 2, title: 'New', afterId: 'blk-a' }).result.index).toBe(3)
   })
 
-  it('[AG-78] subsections on the deepest level stay there, with a fix', () => {
+  it('[AG-78] subsections on the deepest level stay on this level, with a fix', () => {
     const deep = proseBody(h(5, '5', 'Five') + h(6, '6', 'Six'))
     const answer = done(restructureOutline, deep, { ...at, op: 'demote', index: 0, withSubsections: true })
     expect(contentOf(answer.body)).toBe(h(6, '5', 'Five') + h(6, '6', 'Six'))
@@ -244,7 +244,7 @@ describe('sections with their subsections', () => {
     expect(refusal(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'z' }).code).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-78] [TOOL-17] a section that moves to its own page without an index stands at its end, and nothing is adjusted', () => {
+  it('[AG-78] [TOOL-17] a section that moves to its own page without an index goes to its end, without a fix', () => {
     const answer = done(restructureOutline, nested, { ...at, op: 'move', index: 0, toPageId: 'p' })
     expect([contentOf(answer.body), answer.fixes]).toEqual([b + c + d + a, []])
   })
@@ -276,7 +276,7 @@ describe('sections with their subsections', () => {
     expect(refusal(insertSection, nested, call)).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument } })
   })
 
-  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with its subsections; the answer shows what stands there now', () => {
+  it('[TOOL-delete_section] [AG-80] a section is deleted alone or with subsections; the answer shows the next block', () => {
     const alone = done(deleteSection, nested, { ...at, id: 'blk-b' })
     expect(contentOf(alone.body)).toBe(a + c + d)
     expect(alone.result).toEqual({

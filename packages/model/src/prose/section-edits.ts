@@ -29,9 +29,9 @@ import { addressFlaw, type AddressNames } from './targets.ts'
 
 export interface InsertSection extends SectionPlace, Printed {
   readonly pageId: string
-  /** The id of the heading of the section that it follows. */
+  /** The id of the heading of the section that the new section follows. */
   readonly afterId?: string | undefined
-  /** It follows the subsections of that section too. */
+  /** Whether the new section also follows the subsections of the section before it. */
   readonly withSubsections?: boolean | undefined
   readonly expectedVersion?: number | undefined
   readonly level: number
@@ -40,7 +40,7 @@ export interface InsertSection extends SectionPlace, Printed {
   readonly format?: ContentArgs['format']
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of insert_section that are wrong for every document; `null` otherwise. [MCP-3] */
 function insertSectionFlaw(args: InsertSection): Refusal | null {
   const { title, level, body = '', afterId: id, afterIndex: index, withSubsections, expectedVersion } = args
   const titled = sectionHeading(title, level)
@@ -60,7 +60,7 @@ function insertSectionFlaw(args: InsertSection): Refusal | null {
 const afterSection: SectionNames = { id: 'afterId', index: 'afterIndex' }
 const afterTarget: AddressNames = { id: 'afterId', anchor: '' }
 
-/** The index of the last section that the new one follows; `undefined`: the position says where it stands. [AG-78] */
+/** Returns the index of the last section before the new section; `undefined` when `position` decides. [AG-78] */
 function lastBefore(
   page: OpenPage,
   { afterId: id, afterIndex: index, withSubsections }: InsertSection,
@@ -74,7 +74,7 @@ function lastBefore(
   return places.filter((place) => place < end).length - 1
 }
 
-/** `afterIndex` wins over `position`. [PROSE-62, AG-33] */
+/** Warns of a `position` that has no effect, since `afterIndex` wins over `position`. [PROSE-62, AG-33] */
 function idlePosition({ position, afterIndex }: InsertSection): readonly Warning[] {
   if (position === undefined || afterIndex === undefined) return []
   return [{ reason: 'position has no effect here, since afterIndex says where the section stands', field: 'position' }]
@@ -119,7 +119,7 @@ export interface RestructureOutline extends SectionAddress, Printed {
   readonly pageId: string
   readonly op: 'promote' | 'demote' | 'move'
   readonly withSubsections?: boolean | undefined
-  /** Only when moving: counted on the page `toPageId`, where absent is the end. */
+  /** Where a moved section goes: its index on the page `toPageId`. When absent, the section goes to the end of that page. */
   readonly toIndex?: number | undefined
   readonly toPageId?: string | undefined
   readonly expectedVersion?: number | undefined
@@ -129,7 +129,7 @@ export interface Restructured extends OutlineChange {
   readonly pageId: string
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of restructure_outline that are wrong for every document; `null` otherwise. [MCP-3] */
 function restructureOutlineFlaw(args: RestructureOutline): Refusal | null {
   const { op, toIndex, toPageId } = args
   const bad = (argument: string, expected: string, why: string) =>
@@ -168,7 +168,7 @@ export const restructureOutline: Edit<RestructureOutline, Restructured> = (body,
   )
 }
 
-/** The answer shows headings with their places. [AG-79] */
+/** Records that the answer shows headings with their places in the outline. [AG-79] */
 function withOutlineShown(edited: Edited<Restructured>): Edited<Restructured> {
   const { pageId, outline } = edited.result
   const page = findProsePage(edited.body, pageId)
@@ -181,7 +181,7 @@ function withOutlineShown(edited: Edited<Restructured>): Edited<Restructured> {
   return { ...edited, shown }
 }
 
-/** Takes a section out of its page and puts it into another one; all ids are kept. The answer shows that one. [AG-78] */
+/** Moves a section with its ids to another page. The answer shows the outline of that other page. [AG-78] */
 function moveToPage(
   page: OpenPage,
   { from, end }: SectionSpan,
@@ -218,7 +218,7 @@ export interface DeleteSection extends Printed {
   readonly expectedVersion?: number | undefined
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of delete_section that are wrong for every document; `null` otherwise. [MCP-3] */
 function deleteSectionFlaw({ id, expectedVersion }: DeleteSection): Refusal | null {
   return addressFlaw({ id }, expectedVersion)
 }
@@ -253,7 +253,7 @@ export const deleteSection: Edit<DeleteSection, PageDone & { readonly deleted: r
       ...listBlocks(tree, { naming: namingOf(args), isOwn: false, isListed: (_, [top]) => top === place }),
     }
   })
-  // An entry tells the words of a block and not what an image or a formula shows.
+  // An entry shows the text of a block but not its images and formulas, so only blocks that the entry shows whole count as seen.
   const blocks = [...partsOf(after)]
     .filter((block) => isToldWhole(block) && (isIdBearing(block) || !isLeaf(block)))
     .map(shownBlock)

@@ -18,7 +18,7 @@ export interface SectionAddress {
   readonly index?: number | undefined
 }
 
-/** The names of the two arguments, for errors. */
+/** The names of the arguments `id` and `index` of a call, for errors. */
 export interface SectionNames {
   readonly id: string
   readonly index: string
@@ -26,7 +26,7 @@ export interface SectionNames {
 
 export const ownSection: SectionNames = { id: 'id', index: 'index' }
 
-/** Refuses a call that names a section in no way or in two. [AG-33] */
+/** Refuses a call that names a section neither by `id` nor by `index`, or by both. [AG-33] */
 export function sectionFlaw({ id, index }: SectionAddress, names: SectionNames = ownSection): Refusal | null {
   if ((id === undefined) !== (index === undefined)) return null
   const expected = `${names.id}, the id of a heading, or ${names.index}`
@@ -34,7 +34,7 @@ export function sectionFlaw({ id, index }: SectionAddress, names: SectionNames =
   return refused('ERR_BAD_ARGUMENT', `A section is named by ${expected}; ${came}.`, { argument: names.id, expected })
 }
 
-/** Returns the place of a heading among the blocks of the page. */
+/** Returns the place of a named heading among the blocks of the page. */
 export function findHeading(page: TargetPage, { id, index }: SectionAddress, names: SectionNames = ownSection): number | Refusal {
   if (id === undefined) {
     const places = headingPlaces(page.tree)
@@ -53,7 +53,7 @@ export function findHeading(page: TargetPage, { id, index }: SectionAddress, nam
   })
 }
 
-/** Why an index does not mean this heading: the caller was last shown another one there. `null` when it does. [AG-79] */
+/** Refuses an index at which the caller was last shown another heading than the stored one; `null` otherwise. [AG-79] */
 export function otherHeading(page: TargetPage, place: number, index: number): Refusal | null {
   const shown = page.isVersionNamed === true ? null : (page.sight?.headingAt(index) ?? null)
   const block = page.tree[place] as ProseElement
@@ -71,7 +71,7 @@ export function otherHeading(page: TargetPage, place: number, index: number): Re
   })
 }
 
-/** Where the section of a heading ends: at the next heading; with its subsections, at the next one that is not deeper. [PROSE-61, AG-78] */
+/** Returns where the section of a heading ends: at the next heading, or with subsections at the next one that is not deeper. [PROSE-61, AG-78] */
 export function sectionEnd(tree: ProseTree, heading: number, withSubsections: boolean): number {
   const level = levelOf(tree[heading] as ProseElement)
   const isEnd = (block: ProseElement) => block.type === 'heading' && (!withSubsections || levelOf(block) <= level)

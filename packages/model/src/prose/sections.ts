@@ -10,12 +10,12 @@ import { applied, withOwnIds, withPassedId, type Applied } from './applied.ts'
 
 export interface SectionPlace {
   readonly position?: 'start' | 'end' | undefined
-  /** Takes precedence over `position`. */
+  /** The index of the section before the new section. Takes precedence over `position`. */
   readonly afterIndex?: number | undefined
 }
 
 export interface InsertedSection extends Applied {
-  /** Index of the new heading in the outline. */
+  /** The index of the new heading in the outline. */
   readonly index: number
 }
 
@@ -46,7 +46,7 @@ export function sectionHeading(
 const maxTitle = 500
 const maxRead = 65_536
 
-/** Inserts a heading with its body between sections. On an empty page it replaces the empty paragraph. [PROSE-62, PROSE-64] */
+/** Inserts a heading with its body between sections. On an empty page, the section replaces the empty paragraph. [PROSE-62, PROSE-64] */
 export function insertSection(tree: ProseTree, section: ProseTree, place: SectionPlace): InsertedSection {
   const { prefix, sections } = sectionsOf(tree)
   const { index, fixes } = sectionIndex(place, sections.length)
@@ -71,16 +71,16 @@ function sectionIndex(
   return { index: count, fixes: [{ action: 'clamped', field: 'afterIndex', reason }] }
 }
 
-/** Consecutive top-level blocks of a page: one section, or one with its subsections. */
+/** Consecutive top-level blocks of a page: one section, alone or with its subsections. */
 export interface SectionSpan {
   readonly from: number
-  /** Exclusive. */
+  /** The place behind the last block of the span. */
   readonly end: number
 }
 
 /**
- * Decreases (`-1`, promote) or increases the level of the first heading of a span and, with its subsections, of all others in it. At the end of
- * the scale nothing changes. [PROSE-65, AG-78]
+ * Decreases (`-1`, promote) or increases (`1`) the level of the first heading of a span and, with `withSubsections`, of all headings in the span. Changes
+ * nothing when the first heading is at the end of the scale. [PROSE-65, AG-78]
  */
 export function shiftLevels(tree: ProseTree, { from, end }: SectionSpan, by: 1 | -1, withSubsections: boolean): Applied {
   const level = levelOf(tree[from] as ProseElement)
@@ -104,7 +104,7 @@ export function shiftLevels(tree: ProseTree, { from, end }: SectionSpan, by: 1 |
   return { ...done, fixes: [{ action: 'clamped', field: 'op', reason }, ...done.fixes] }
 }
 
-/** Moves a span so that the index of its first heading becomes `toIndex`; absent: to the end. [PROSE-66, AG-78] */
+/** Moves a span so that the index of its first heading becomes `toIndex`; without `toIndex`, to the end. [PROSE-66, AG-78] */
 export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex: number | undefined): Applied {
   const others = [...tree.slice(0, from), ...tree.slice(end)]
   const section = tree.slice(from, end)
@@ -113,7 +113,7 @@ export function moveSection(tree: ProseTree, { from, end }: SectionSpan, toIndex
   return { ...moved, fixes: [...fixes, ...moved.fixes] }
 }
 
-/** Puts a section of another page where its index becomes `toIndex`; absent: at the end. An empty page becomes just the section. [AG-78] */
+/** Inserts a section of another page at the index `toIndex`, or at the end when absent. A blank page becomes just the section. [AG-78] */
 export function takeSection(tree: ProseTree, section: ProseTree, toIndex: number | undefined): Applied {
   const own = withOwnIds(section, idsOf(tree))
   if (isBlankPage(tree)) return applied(tree, own, own)

@@ -29,13 +29,13 @@ describe('set_block', () => {
     expect(set('<p id="blk-a">a<br>  b</p>', 'blk-a', { type: 'codeBlock', language: 'js' })).toBe(code)
   })
 
-  it('[AG-50] language is set and cleared', () => {
+  it('[AG-50] set_block sets and clears the language of a code block', () => {
     const code = '<pre id="blk-a"><code class="language-js">a</code></pre>'
     expect(set(code, 'blk-a', { language: 'ts' })).toContain('language-ts')
     expect(set(code, 'blk-a', { language: '' })).toBe('<pre id="blk-a"><code>a</code></pre>')
   })
 
-  it('[AG-50] the list around an item, or a list by handle, becomes one of another kind', () => {
+  it('[AG-50] set_block turns the list around an item, or a list named by its handle, into another kind of list', () => {
     expect(set(LIST, 'blk-3', { type: 'orderedList' })).toBe(LIST.replace(/^<ul>(.*)<\/ul>$/, '<ol>$1</ol>'))
     expect(set(LIST, 'blk-2', { type: 'orderedList' })).toContain('<ol><li><p id="blk-2">two</p></li></ol>')
     const tasks = set(LIST, '@0', { type: 'taskList', expectedVersion: 1 })
@@ -47,7 +47,7 @@ describe('set_block', () => {
     expect(back.warnings).toMatchObject([{ field: 'type', reason: expect.stringContaining('1 ticked') }])
   })
 
-  it('[AG-51] ticking a task keeps its sub-items and everything around', () => {
+  it('[AG-51] set_block ticks a task and keeps its sub-items and all blocks around', () => {
     expect(set(TASKS, 'blk-1', { checked: true })).toBe(TASKS.replace('data-checked="false"', 'data-checked="true"'))
     expect(set(TASKS, 'blk-3', { checked: false })).toBe(TASKS.replace('data-checked="true"', 'data-checked="false"'))
     expect(set(LIST, 'blk-4', { type: 'taskList', checked: true })).toContain('data-checked="true"><p id="blk-3">')
@@ -55,7 +55,7 @@ describe('set_block', () => {
     expect(result).toEqual({ pageId: 'p', ok: true, blocks: [{ id: 'blk-1#gzyg', type: 'paragraph', text: 'one' }] })
   })
 
-  it('[AG-50] kind is that of the callout around', () => {
+  it('[AG-50] kind changes the callout around the named block', () => {
     for (const id of ['blk-a', 'blk-b']) expect(set(CALLOUT, id, { kind: 'danger' })).toBe(CALLOUT.replace('"tip"', '"danger"'))
     expect(set(CALLOUT, 'blk-a', { kind: 'note' })).toBe(CALLOUT.replace('"tip"', '"note"'))
     expect(set(CALLOUT, 'blk-a', { kind: 'tip', level: 2 })).toContain('<h2 id="blk-a">one</h2>')
@@ -67,7 +67,7 @@ describe('set_block', () => {
     expect(set(TEXT, 'blk-a', { type: 'codeBlock' })).toBe('<pre id="blk-a"><code>one two\nthree</code></pre>')
   })
 
-  it('[AG-51] a block that already is so is not written, and the answer says why', () => {
+  it('[AG-51] a call that changes nothing writes no block, and a warning says so', () => {
     for (const [stored, id, more] of [
       ['<h2 id="blk-a">x</h2>', 'blk-a', { level: 2 }],
       [TASKS, 'blk-3', { checked: true }],
@@ -82,7 +82,7 @@ describe('set_block', () => {
     }
   })
 
-  it('[AG-51] a heading without level says which one it has', () => {
+  it('[AG-51] a block that becomes a heading without a given level causes a warning', () => {
     const answer = done(setBlock, proseBody('<p id="blk-a">x</p>'), call('blk-a', { type: 'heading' }))
     expect(answer.warnings).toMatchObject([{ field: 'level' }])
   })
@@ -135,7 +135,7 @@ describe('set_block', () => {
     })
   })
 
-  it('[AG-52] checked outside of a task list names type: "taskList"', () => {
+  it('[AG-52] the refusal of checked outside of a task list names type: "taskList"', () => {
     expect(refusal(setBlock, proseBody(LIST), call('blk-1', { checked: true })).message).toContain('type: "taskList"')
   })
 

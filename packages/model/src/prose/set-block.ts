@@ -16,7 +16,7 @@ import { language as readLanguage } from './values.ts'
 const TEXT_TYPES = ['paragraph', 'heading', 'codeBlock'] as const
 const LIST_TYPES = ['bulletList', 'orderedList', 'taskList'] as const
 
-/** What a block, or the list around an item, can be made. [AG-50] */
+/** The types that set_block can give to a block, or to the list around an item. [AG-50] */
 export const blockTypes = [...TEXT_TYPES, ...LIST_TYPES] as const
 export const calloutKinds = ['note', 'tip', 'warning', 'danger'] as const
 
@@ -36,7 +36,7 @@ export interface SetBlock extends Printed {
 
 const isListType = (type: string): type is ListType => (LIST_TYPES as readonly string[]).includes(type)
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3, AG-33, AG-51] */
+/** Refuses arguments of set_block that are wrong for every document; `null` otherwise. [MCP-3, AG-33, AG-51] */
 function setBlockFlaw({ id, expectedVersion, type, level, checked, language, kind }: SetBlock): Refusal | null {
   const bad = (argument: string, expected: string) =>
     refused('ERR_BAD_ARGUMENT', `${argument} does not fit the call; expected ${expected}.`, { argument, expected })
@@ -53,7 +53,7 @@ function setBlockFlaw({ id, expectedVersion, type, level, checked, language, kin
   return targetFlaw({ id }, expectedVersion)
 }
 
-/** Changes what a block is, and never its text. [TOOL-set_block, AG-50 to AG-52] */
+/** Changes the type or the attributes of a block, and never its text. [TOOL-set_block, AG-50 to AG-52] */
 export const setBlock: Edit<SetBlock, PageDone & BlockList> = (body, args, environment) => {
   const flaw = setBlockFlaw(args)
   if (flaw !== null) return flaw
@@ -85,7 +85,7 @@ interface Told {
   readonly warnings: Warning[]
 }
 
-/** Makes one part of the change. Nothing changes its place, so the path of the target stays. */
+/** Makes one part of the change. No block changes its place, so the path of the target stays valid. */
 type Change = (tree: ProseTree, target: Located, args: SetBlock, told: Told) => readonly ProseNode[] | Refusal
 
 const exchanged = (tree: ProseTree, path: Path, node: ProseElement): ProseTree => splice(tree, path, 1, [node]) as ProseTree
@@ -103,7 +103,7 @@ const changeText: Change = (tree, target, args, told) => {
   return exchanged(tree, target.path, asTextBlock(block, wanted, args, told))
 }
 
-/** Why a block cannot be a text block of this type where it stands; `null` when it can. */
+/** Returns why a block cannot be a text block of type `wanted` at its place; `null` when it can. */
 function whyNotText(tree: ProseTree, path: Path, wanted: TextType): string | null {
   const block = nodeAt(tree, path)
   if (!isIdBearing(block)) return 'it holds no text of its own'
@@ -145,13 +145,13 @@ function asCode(block: ProseElement, { fixes }: Told): ProseElement {
   return { type: 'codeBlock', attrs: {}, content: text === '' ? [] : [{ type: 'text', text, marks: [] }] }
 }
 
-/** The lines of code as a paragraph with line breaks. */
+/** Turns the lines of a code block into a paragraph with line breaks. */
 function asLines(code: ProseElement): ProseElement {
   const empty: ProseElement = { type: 'paragraph', attrs: {}, content: [] }
   return splicedBlock(empty, [{ at: 0, remove: 0, insert: visibleText(code), like: -1 }])
 }
 
-/** The path of the nearest element of some types around a block, or of itself. */
+/** Returns the path of the nearest element of `types` around a block, or of the block itself. */
 function nearest(tree: ProseTree, path: Path, types: readonly NodeType[]): Path | null {
   for (let at = path; at.length > 0; at = parentOf(at)) if (types.includes(nodeAt(tree, at).type)) return at
   return null
@@ -207,7 +207,7 @@ const changeKind: Change = (tree, target, args) => {
   return exchanged(tree, path, { ...nodeAt(tree, path), attrs: kind === 'note' ? {} : { variant: kind } })
 }
 
-/** The block cannot be what the call asks for; the facts say what it can be. [AG-52] */
+/** Refuses a change that the block does not allow; the facts list the changes that it allows. [AG-52] */
 function cannotBe(tree: ProseTree, { path }: Located, { id }: SetBlock, what: string): Refusal {
   const { type } = nodeAt(tree, path)
   const around = parentNode(tree, path)?.type ?? 'page'

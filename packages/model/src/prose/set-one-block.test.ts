@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { setProse, type SetProse } from './prose-edits.ts'
 import { contentOf, done, proseBody } from './testing/editing.ts'
 
-/** Sets one block of a page; returns the page, and what the call was told. */
+/** Sets one block of a page. Returns the HTML of the page, and the fixes and warnings of the call. */
 function set(page: string, id: string, content: string, format?: SetProse['format']) {
   const answer = done(setProse, proseBody(page), { pageId: 'p', id, content, format })
   return { html: contentOf(answer.body), fixes: answer.fixes, warnings: answer.warnings.map(({ reason }) => reason) }
@@ -34,7 +34,7 @@ describe('set_prose of a heading', () => {
     expect(set(page, 'blk-a', '# one').warnings).toEqual([expect.stringMatching(/was a paragraph and is a heading now/)])
   })
 
-  it('[AG-36] a block that stays beside others of its content is not reported as changed', () => {
+  it('[AG-36] content that has a block of the old type among others causes no warning of a changed type', () => {
     expect(set(page, 'blk-h', '# One\n\nwith text').warnings).toEqual([])
     expect(set(page, 'blk-a', '# One\n\nwith text').warnings).toEqual([])
   })
@@ -94,12 +94,12 @@ describe('set_prose of the first paragraph of an item', () => {
     )
   })
 
-  it('[AG-37] an item without a box leaves the box as it is', () => {
+  it('[AG-37] a list item without a box leaves the box of the task as it is', () => {
     const ticked = page.replace('data-checked="false"><p id="blk-b"', 'data-checked="true"><p id="blk-b"')
     expect(set(ticked, 'blk-b', '- Gamma').html).toBe(ticked.replace('Beta', 'Gamma'))
   })
 
-  it('[AG-37] further items follow as items of the list', () => {
+  it('[AG-37] further items of the content follow as items of the stored list', () => {
     const more = task(true, '<p id="blk-0000000001">Delta</p>')
     expect(set(page, 'blk-b', '- [ ] Gamma\n- [x] Delta')).toEqual({
       html: tasks(task(false, `<p id="blk-b">Gamma</p>${sub}`), more),
@@ -112,14 +112,14 @@ describe('set_prose of the first paragraph of an item', () => {
     })
   })
 
-  it('[AG-37] a box for a list without boxes gives a warning that names the tool', () => {
+  it('[AG-37] a box in content for a list without boxes causes a warning that names set_block', () => {
     expect(set('<ul><li><p id="blk-1">a</p></li></ul>', 'blk-1', '- [x] b')).toMatchObject({
       html: '<ul><li><p id="blk-1">b</p></li></ul>',
       warnings: [expect.stringMatching(/no box.*service_set_block/)],
     })
   })
 
-  it('[AG-37] a list set into a later block of an item is a list inside it', () => {
+  it('[AG-37] a list set in place of a later block of an item is a list inside the item', () => {
     expect(set('<ul><li><p id="blk-1">a</p><p id="blk-2">b</p></li></ul>', 'blk-2', '- c').html).toBe(
       '<ul><li><p id="blk-1">a</p><ul><li><p id="blk-2">c</p></li></ul></li></ul>',
     )
@@ -129,7 +129,7 @@ describe('set_prose of the first paragraph of an item', () => {
 describe('set_prose of a block in a quote or callout', () => {
   const page = '<div data-callout data-variant="note"><p id="blk-1">a</p><p id="blk-2">b</p></div>'
 
-  it('[AG-37] a callout is unwrapped, and another word gives a warning that names the tool', () => {
+  it('[AG-37] a callout set into a callout is unwrapped, and another kind causes a warning that names set_block', () => {
     expect(set(page, 'blk-1', '> [!NOTE]\n> c')).toEqual({
       html: page.replace('>a<', '>c<'),
       fixes: [fix(/callout already/)],
@@ -142,7 +142,7 @@ describe('set_prose of a block in a quote or callout', () => {
     })
   })
 
-  it('[AG-37] a quote is unwrapped, and its blocks follow each other', () => {
+  it('[AG-37] a quote set into a quote is unwrapped, and its blocks follow each other', () => {
     expect(set('<blockquote><p id="blk-1">a</p></blockquote>', 'blk-1', '> b\n>\n> c').html).toBe(
       '<blockquote><p id="blk-1">b</p><p id="blk-0000000001">c</p></blockquote>',
     )

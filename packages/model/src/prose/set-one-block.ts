@@ -9,7 +9,7 @@ import { saysTheSame } from './same-blocks.ts'
 import { indexOf, nodeAt, parentNode, parentOf, splice, type Path } from './tree-path.ts'
 import { cleanText } from './values.ts'
 
-/** A block that a call sets, with what the call has to be told of it. */
+/** The result of setting one block, with its fixes and warnings. */
 interface SetBlock {
   readonly done: Applied
   readonly fixes: readonly Fix[]
@@ -18,7 +18,7 @@ interface SetBlock {
 
 const HOW = 'service_set_block changes what a block is'
 
-/** Sets one block, as far as possible without making something else of it than it is. [PROSE-55, AG-36, AG-37] */
+/** Sets one block, and keeps its type where the content allows that. [PROSE-55, AG-36, AG-37] */
 export function setOneBlock(tree: ProseTree, path: Path, content: Content, isMarkdown: boolean): SetBlock {
   const items = asItemText(tree, path, content.tree)
   if (items !== null) return items
@@ -45,7 +45,7 @@ export function isCodeText({ content, format }: ContentArgs): boolean {
   return !/^(?:\s*<!--[^>]*-->)*\s*(?:```|~~~)/.test(content)
 }
 
-/** The content of a call as the text of a code block, taken literally. [AG-36] */
+/** Takes the content of a call literally as the text of a code block. [AG-36] */
 export function codeText({ content }: ContentArgs, block: ProseElement): Content {
   const text = cleanText(content.replaceAll('\0', '').replace(/\r\n?/g, '\n')).replace(/\n$/, '')
   const { id: _, ...attrs } = block.attrs
@@ -58,7 +58,7 @@ function isTitle(block: ProseElement, [only, ...others]: ProseTree): boolean {
   return block.type === 'heading' && only?.type === 'paragraph' && only.attrs['textAlign'] === undefined && others.length === 0
 }
 
-/** The text of a paragraph as the text of a heading. [AG-36] */
+/** Takes the text of a paragraph as the text of a heading. [AG-36] */
 function titled(heading: ProseElement, [paragraph]: ProseTree): Fitted {
   const { content, attrs } = paragraph as ProseElement
   const node = withBlockId({ ...heading, content }, typeof attrs['id'] === 'string' ? attrs['id'] : null)
@@ -69,7 +69,7 @@ function titled(heading: ProseElement, [paragraph]: ProseTree): Fitted {
 const isQuote = (node: ProseElement | undefined): node is ProseElement => node?.type === 'blockquote' || node?.type === 'callout'
 const wordOf = ({ type, attrs }: ProseElement) => (type === 'callout' ? String(attrs['variant'] ?? 'note') : 'quote')
 
-/** A quote or callout that is set into one gives its blocks. [AG-37] */
+/** Unwraps a quote or callout that is set in place of a block in a quote or callout. [AG-37] */
 function unquoted(tree: ProseTree, path: Path, content: ProseTree): Fitted {
   const [around, [only, ...others]] = [parentNode(tree, path), content]
   if (!isQuote(around) || !isQuote(only) || others.length > 0) return { nodes: content, fixes: [], warnings: [] }
@@ -81,7 +81,7 @@ function unquoted(tree: ProseTree, path: Path, content: ProseTree): Fitted {
 
 const name = ({ type }: ProseElement) => (type === 'blockquote' ? 'quote' : type)
 
-/** Tells of a block that became another one. [AG-36] */
+/** Warns when a block got another type. [AG-36] */
 function retyped(block: ProseElement, nodes: ProseTree): readonly Warning[] {
   const [first] = nodes
   if (first === undefined || nodes.some(({ type }) => type === block.type)) return []
@@ -92,7 +92,7 @@ function retyped(block: ProseElement, nodes: ProseTree): readonly Warning[] {
 
 const LISTS = new Set(['bulletList', 'orderedList', 'taskList'])
 
-/** Sets the first paragraph of an item to a list: its first item is meant, with its box; others follow. `null`: it is something else. [AG-37] */
+/** Sets the first paragraph of an item to the first item of a list, with its box; further items follow. `null` in any other case. [AG-37] */
 function asItemText(tree: ProseTree, path: Path, [only, ...others]: ProseTree): SetBlock | null {
   const item = parentNode(tree, path)
   if (only === undefined || others.length > 0 || !LISTS.has(only.type) || indexOf(path) !== 0) return null

@@ -9,12 +9,12 @@ import type { ProseTree } from './node.ts'
 const MOST_BYTES = 4_000
 const utf8 = new TextEncoder()
 
-/** A block as it is now, for a caller whose stamp no longer fits. */
+/** A block as it is stored now, for a caller whose stamp no longer fits. */
 export interface CurrentBlock {
-  /** With its stamp, unless the content is cut: the stamp says that all of it was seen. */
+  /** The name of the block, with a stamp unless the content is cut: a stamp says that the caller has seen the whole block. */
   readonly id: string
   readonly type: string
-  /** As Markdown. */
+  /** The content of the block as Markdown. */
   readonly content: string
   readonly cut?: true
 }
@@ -28,7 +28,7 @@ export function currentBlock(located: Located, naming: Naming, mostBytes = MOST_
 }
 
 function cutTo(text: string, bytes: number): string {
-  // A part of a character at the end becomes a mark that is cut off too.
+  // A part of a character at the end is decoded as U+FFFD, which is removed.
   return new TextDecoder().decode(utf8.encode(text).slice(0, bytes)).replace(/\ufffd+$/, '')
 }
 
@@ -36,7 +36,7 @@ interface ChangedPage extends Printed {
   readonly sight?: PageSight | undefined
 }
 
-/** The stamp of a call is not the one of the stored block: somebody changed it after the caller saw it. `shown`: what to show, when that is more than the block. [AG-7] */
+/** Refuses a call on a block that somebody changed after the caller saw it. Shows the block as it is now, or `shown`, a block around it. [AG-7] */
 export function blockChanged(page: ChangedPage, id: string, located: Located, shown = located): Refusal {
   const current = currentBlock(shown, namingOf(page))
   const repair =

@@ -26,7 +26,7 @@ describe('reading a stored page block by block', () => {
     '<b>',
   ]
 
-  it('[PROSE-24] [TOOL-25] reading block by block gives the same page as reading at once, and continues at each position', () => {
+  it('[PROSE-24] [TOOL-25] reading a page block by block gives the same page as at once, from each position on', () => {
     fc.assert(
       fc.property(anyTree, anyTree, fc.nat(), fc.nat(6), fc.constantFrom('', ...patches), (first, second, at, cut, patch) => {
         const html = serialiseHtml(first) + serialiseHtml(second)

@@ -32,12 +32,12 @@ function* blocksFrom(content: string, first: number): Generator<PlacedBlock> {
   for (let index = first; index < tree.length; index++) yield { block: tree[index] as ProseElement, place: 2 * index + 1 }
 }
 
-/** The number of blocks in the canonical HTML before a character. */
+/** Returns the number of blocks in the canonical HTML before a character. */
 function blocksBefore(content: string, at: number): number {
   return parseCanonicalDom(content.slice(0, at))?.length ?? Number.POSITIVE_INFINITY
 }
 
-/** The index of the block at a place, for which all of the page before it is read. */
+/** Returns the index of the block at a place. Parses the whole page before that block. */
 export function indexAt(content: string, place: number): number {
   const at = place / 2
   return Number.isInteger(at) ? blocksBefore(content, at) : (place - 1) / 2

@@ -5,11 +5,11 @@ import type { ProseTree } from './node.ts'
 /** A stored page as a tree. */
 export interface StoredTree {
   readonly tree: ProseTree
-  /** Heals that were needed; empty when the page is canonical. */
+  /** The adjustments that healing made; empty when the page is canonical. */
   readonly fixes: readonly Fix[]
 }
 
-/** Shorter pages are not kept, because parsing them is fast. */
+/** Pages with less HTML than this many characters are not cached, because parsing them is fast. */
 const minLength = 16_384
 /** Limit on the total characters of kept pages; their trees take about ten times as much memory. */
 const maxTotal = 2_097_152
@@ -31,8 +31,8 @@ export function storedTree(content: string): StoredTree {
 }
 
 /**
- * Keeps the tree whose canonical HTML is `content`, replacing an equal one. Edits then share nodes with the newest tree, and identical
- * nodes need no comparison. [CONC-13]
+ * Caches the tree whose canonical HTML is `content`, in place of an equal tree. Edits then share nodes with the newest tree, and identical nodes need no
+ * comparison. [CONC-13]
  */
 export function keepTree(content: string, tree: ProseTree): void {
   const known = kept.get(content)

@@ -21,11 +21,11 @@ export interface TargetPage extends Printed {
   readonly body: DocumentBody
   readonly pageId: string
   readonly tree: ProseTree
-  /** The call named the version that it read, so that a place says which of equal blocks is meant. [AG-10] */
+  /** Whether the call names the version that it read, so that the place in a handle tells equal blocks apart. [AG-10] */
   readonly isVersionNamed?: boolean
-  /** The call only reads: a block that changed after its id was printed is read all the same. [AG-7] */
+  /** Set when the call only reads: then a block with an old stamp is read too. [AG-7] */
   readonly isRead?: true
-  /** What the caller saw of the page. [AG-17] */
+  /** What the caller saw of the page; absent when unknown. [AG-17] */
   readonly sight?: PageSight | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Address {
   readonly anchor?: string | undefined
 }
 
-/** The names of the two arguments, for errors. */
+/** The names of the arguments `id` and `anchor` of a call, for errors. */
 export interface AddressNames {
   readonly id: string
   readonly anchor: string
@@ -48,8 +48,8 @@ export function isAddressed(address: Address): boolean {
 }
 
 /**
- * Why a writing call cannot address a block on any page; `null` when it can. Handles are positions: they need a stamp, or the version that
- * the caller read. [PROSE-47, AG-9]
+ * Refuses an address that a write cannot use on any page; `null` otherwise. A handle is a position, so it needs a stamp, or the version that the caller read.
+ * [PROSE-47, AG-9]
  */
 export function addressFlaw(
   address: Address,
@@ -122,13 +122,13 @@ function ambiguous(page: TargetPage, id: string, matches: readonly Located[]): R
   )
 }
 
-/** What follows the last `#` is not four letters of a stamp. [AG-6] */
+/** Refuses a name in which the text after the last `#` is no stamp. [AG-6] */
 function noStamp(id: string, argument: string): Refusal {
   const expected = 'an id as it was printed, with # and four characters behind it, or without both'
   return refused('ERR_BAD_ARGUMENT', `${argument} ${quote(id)} ends in no stamp; give ${expected}.`, { argument, expected })
 }
 
-/** The block that a stamped id or handle names, if it still says what the caller saw. [AG-7, AG-10] */
+/** Finds the block that a stamped id or handle names. Refuses a block that no longer has the stamp, except for a read. [AG-7, AG-10] */
 function findStamped(page: TargetPage, blocks: readonly Located[], { id, stamp }: StampedId): Located | Refusal {
   const handle = readHandle(id)
   if (handle !== null) return findStampedHandle(page, handle, { id, stamp })
@@ -140,7 +140,7 @@ function findStamped(page: TargetPage, blocks: readonly Located[], { id, stamp }
   return same[0] ?? (page.isRead === true ? first : blockChanged(page, id, first))
 }
 
-/** A stamped handle finds its block also after it moved: what it says is its name. [AG-10] */
+/** Finds the block with the stamp of a handle, also after the block moved. [AG-10] */
 function findStampedHandle(page: TargetPage, path: Path, { id, stamp }: StampedId): Located | Refusal {
   const there = blockAt(page.tree, path)
   const same = addressable(page.tree).filter(({ block }) => blockStamp(block) === stamp)
@@ -185,7 +185,7 @@ function idNotFound(page: TargetPage, blocks: readonly Located[], id: string): R
   })
 }
 
-/** A page is only parsed when its text contains the id. */
+/** Finds another page that has a block with this id. Parses only pages whose HTML contains the id. */
 function pageWithId(page: TargetPage, id: string) {
   if (id === '') return undefined
   return page.body.prose.pages.find(
@@ -193,13 +193,13 @@ function pageWithId(page: TargetPage, id: string) {
   )
 }
 
-/** The path of the unit that is moved or deleted as a whole: for an item's first paragraph the item, else the block itself. [PROSE-51] */
+/** Returns the path of the unit to move or delete as a whole: for the first paragraph of an item the item, else the block. [PROSE-51] */
 export function unitOf(tree: ProseTree, path: Path): Path {
   const parent = parentNode(tree, path)
   return parent !== undefined && isItem(parent) && indexOf(path) === 0 ? parentOf(path) : path
 }
 
-/** The first and the last block that a target stands for: of a cell those in it, since the cell itself stays; else the target alone. [AG-9] */
+/** Returns the first and the last block that a target stands for: those in a target cell, since the cell itself stays; else the target. [AG-9] */
 export function endsOf(target: Located): { readonly first: Located; readonly last: Located } {
   if (!isCell(target.block)) return { first: target, last: target }
   const at = (index: number): Located => ({
@@ -219,7 +219,7 @@ export interface Span {
   readonly count: number
 }
 
-/** The blocks from one to another, including both. [PROSE-52] */
+/** Returns the blocks from `from` to `until`, including both. Refuses blocks of different parents or in the wrong order. [PROSE-52] */
 export function spanOf(from: Located, until: Located): Span | Refusal {
   const count = indexOf(until.path) - indexOf(from.path) + 1
   const areSiblings = samePath(parentOf(from.path), parentOf(until.path))

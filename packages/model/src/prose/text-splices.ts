@@ -2,40 +2,40 @@ import { appendText } from './marks.ts'
 import type { ProseElement, ProseMark, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
-/** Stands for a chip, math and everything else in a line that is no text: no text of a call matches it. [AG-44] */
+/** Stands for a chip, math or any other inline node without text. No text of a call matches this character. [AG-44] */
 export const ATOM = '\ufffc'
 
-/** Text to take out and to put in at one place of a text block. Places count UTF-16 units; a chip, math or line break is one. */
+/** A removal and an insertion at one place of a text block. Places count UTF-16 units; a chip, math or line break counts as one. */
 export interface TextSplice {
   readonly at: number
   readonly remove: number
   readonly insert: string
-  /** The place of the character whose marks the new text takes; -1: it has none. [AG-47] */
+  /** The place of the character whose marks the new text takes; -1 for text without marks. [AG-47] */
   readonly like: number
 }
 
-/** A text block that was edited in its words, for writing just these to a live document. [AG-48] */
+/** The word edits of one text block, so that a live document writes only these words. [AG-48] */
 export interface TextChange {
-  /** Null for a caption, which has no id. */
+  /** The id of the block; `null` for a caption, which has no id. */
   readonly id: string | null
   readonly from: readonly ProseNode[]
   readonly to: readonly ProseNode[]
-  /** One step after the other, each on the result of those before. The splices of one step are in order and do not overlap. */
+  /** The steps in order, each on the result of the steps before. The splices of one step are in order and do not overlap. */
   readonly steps: readonly (readonly TextSplice[])[]
 }
 
-/** Whether a block holds a line of text itself. */
+/** Whether a block has inline content of its own. */
 export function isTextBlock({ type }: ProseElement): boolean {
   const { content } = nodeSpec(type)
   return content === 'inline' || content === 'code'
 }
 
-/** The text of a text block as people see it: a line break is `\n`, everything else that is no text is one `ATOM`. [AG-44] */
+/** Returns the text of a text block as people see it. A line break is `\n`, and every other inline node is one `ATOM`. [AG-44] */
 export function visibleText({ content }: ProseElement): string {
   return content.map((node) => (node.type === 'text' ? node.text : node.type === 'hardBreak' ? '\n' : ATOM)).join('')
 }
 
-/** The block with these splices; in a line of text `\n` becomes a line break. What is not spliced stays as it is. [AG-47] */
+/** Applies splices to a block. Outside code, `\n` becomes a line break. The rest of the block stays as it is. [AG-47] */
 export function splicedBlock(block: ProseElement, splices: readonly TextSplice[]): ProseElement {
   const isCode = nodeSpec(block.type).content === 'code'
   const marksAt = markReader(block.content)
@@ -56,7 +56,7 @@ export function splicedBlock(block: ProseElement, splices: readonly TextSplice[]
 
 const lengthOf = (node: ProseNode): number => (node.type === 'text' ? node.text.length : 1)
 
-/** Returns a function that copies nodes from where it stopped last up to a place, or leaves them out. */
+/** Returns a function that copies the nodes from its last place up to a place, or skips these nodes. */
 function copier(nodes: readonly ProseNode[], out: ProseNode[]): (until: number, isLeftOut?: boolean) => void {
   let [index, used, place] = [0, 0, 0]
   return (until, isLeftOut = false) => {

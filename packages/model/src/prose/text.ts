@@ -1,38 +1,38 @@
 import type { ProseElement, ProseNode } from './node.ts'
 import { nodeSpec } from './schema.ts'
 
-/** Leading, trailing and repeated white space does not count when texts are compared or shown. [PROSE-48] */
+/** Collapses white space: leading, trailing and repeated white space does not count when texts are compared or shown. [PROSE-48] */
 export function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** How atoms read: as nothing (anchors), as the label that people see (titles), or also as the name of a file and the LaTeX of a formula. */
+/** The text of atoms: `none` for anchors; `label`, what people see, for titles; `shown`, also file names and the LaTeX of formulas. */
 type AtomText = 'none' | 'label' | 'shown'
 
 /**
- * The text of a node for matching and display. Marks and atoms have no text, a line break is a space, and blocks are separated by a space.
+ * Returns the text of a node for matching and display. Marks and atoms have no text, a line break is a space, and blocks are separated by a space.
  * [PROSE-48]
  */
 export function blockText(node: ProseNode): string {
   return collapse(rawText(node, 'none', ' '))
 }
 
-/** The text of a block in which line breaks have no text either. */
+/** Returns the text of a block without its line breaks. */
 export function unbrokenText(node: ProseNode): string {
   return collapse(rawText(node, 'none', ''))
 }
 
-/** The text of a heading as people see it, with the labels of chips. [PROSE-60] */
+/** Returns the text of a heading as people see it, with the labels of chips. [PROSE-60] */
 export function titleText(node: ProseNode): string {
   return collapse(rawText(node, 'label', ' '))
 }
 
-/** The text of a node with what its atoms show: labels of chips, names of files, and formulas as Markdown writes them. [TABLE-2] */
+/** Returns the text of a node with its atoms: labels of chips, names of files, and formulas as Markdown writes them. [TABLE-2] */
 export function shownText(node: ProseNode): string {
   return collapse(rawText(node, 'shown', ' '))
 }
 
-/** Whether a text says all that is in a block: its words, and no image, rule or chip without a label, which show as nothing. [AG-14, AG-17] */
+/** Whether a text is the whole content of a block: it has all words, and the block has no image, rule or chip without text. [AG-14, AG-17] */
 export function saysAll(text: string, block: ProseElement): boolean {
   return isSayable(block) && collapse(text).includes(shownText(block))
 }

@@ -3,7 +3,7 @@ import type { ProseElement, ProseNode, ProseTree } from './node.ts'
 /** The position of a block: its index under the page, then under each element inside. Never empty. */
 export type Path = readonly number[]
 
-/** The page itself is the empty path. */
+/** Returns the children of the node at a path; the empty path stands for the page itself. */
 export function childrenAt(tree: readonly ProseNode[], parent: Path): readonly ProseNode[] {
   let nodes = tree
   for (const index of parent) nodes = (nodes[index] as ProseElement).content
@@ -36,7 +36,7 @@ export function startsWith(path: Path, prefix: Path): boolean {
   return path.length >= prefix.length && prefix.every((index, level) => path[level] === index)
 }
 
-/** A copy in which `count` children from `path` on are replaced. Only the elements around them are copied. */
+/** Returns a copy in which `count` children from `path` on are replaced. Copies only the elements around these children. */
 export function splice(
   nodes: readonly ProseNode[],
   path: Path,
@@ -60,7 +60,7 @@ const vanishing: ReadonlySet<string> = new Set([
   'gallery',
 ])
 
-/** A copy without the block at `path`, and without the items, lists, figures and galleries that become empty. [PROSE-57] */
+/** Returns a copy without the block at `path`, and without items, lists, figures and galleries that become empty. [PROSE-57] */
 export function removeAt(tree: ProseTree, path: Path): readonly ProseNode[] {
   let gone = path
   for (let parent = parentNode(tree, gone); parent !== undefined; parent = parentNode(tree, gone)) {

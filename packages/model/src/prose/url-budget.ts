@@ -3,8 +3,8 @@ import type { FixList, Place } from './fixes.ts'
 import type { ProseNode } from './node.ts'
 
 /**
- * Limit on the total characters of URLs in a page. In canonical HTML every run inside a link repeats its target, and a target that Markdown
- * defines once can be used many times. [PROSE-21]
+ * Limit on the total characters of URLs in a page. In canonical HTML every run inside a link repeats the target of the link, and a
+ * target that Markdown defines once can be used many times. [PROSE-21]
  */
 export const maxUrlLength = 8 * 1024 * 1024
 
@@ -19,7 +19,7 @@ function lengthOf(nodes: readonly ProseNode[]): number {
   return length
 }
 
-/** A link, if present, is the first mark, because it is the outermost. */
+/** Returns the counted characters of a node: source and title of an image, or the target of a link, which is the first mark of a text. */
 function urlOf(node: ProseNode): string {
   if (node.type === 'text') return node.marks[0]?.attrs['href'] ?? ''
   return node.type === 'image' ? String(node.attrs['src'] ?? '') + String(node.attrs['title'] ?? '') : ''

@@ -43,7 +43,7 @@ export const integer: ReadValue = (raw) => {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 1e9 ? value + 0 : undefined
 }
 
-/** A cell span. An invalid one becomes 0, so that healing the table reports it. [PROSE-H16] */
+/** Reads the span of a cell. An invalid span becomes 0, so that healing the table reports the span. [PROSE-H16] */
 export const span: ReadValue = (raw) => {
   const value = integer(raw)
   return typeof value === 'number' && value >= 1 ? value : 0
@@ -114,11 +114,11 @@ export const colour: ReadValue = (raw) => {
 }
 
 /**
- * The URL's scheme in lower case, as the most lenient browser would read it: control characters, their replacements by the parser (U+FFFD)
- * and spaces are removed first. `''`: relative.
+ * Returns the scheme of a URL in lower case, as the most lenient browser would read it: control characters, their replacements by the parser (U+FFFD) and
+ * spaces are removed first. Returns `''` for a relative URL.
  */
 function schemeOf(url: string): string {
-  // Only what precedes the first colon can be a scheme, so a long relative URL costs one search, however many runs of text it is on.
+  // Only the text before the first colon can be a scheme, so a long relative URL costs one search, however many runs of text have this URL.
   const end = url.indexOf(':')
   const before = end === -1 ? '' : url.slice(0, end).replace(/[\p{C}\p{Z}\ufffd]/gu, '')
   return /^[a-z][a-z0-9+.-]*$/i.test(before) ? before.toLowerCase() : ''

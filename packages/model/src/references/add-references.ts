@@ -5,9 +5,9 @@ import { invalidDoi, readDoi } from './doi.ts'
 import { DEFAULT_TYPE, isType, itemDoi, referenceIdFlaw, referenceLibrary } from './reference-library.ts'
 
 export interface AddReferences {
-  /** CSL-JSON items; each is looked at here, whatever it is. */
+  /** CSL-JSON items. The edit checks each item, since the schema of the tool allows any value. */
   readonly items?: readonly unknown[] | undefined
-  /** A DOI that the caller names; `resolved` is what its resolver answered. */
+  /** A DOI that the caller names; `resolved` is the item that the DOI resolver answered. */
   readonly doi?: string | undefined
   readonly resolved?: JsonObject | undefined
 }
@@ -15,9 +15,9 @@ export interface AddReferences {
 export interface ReferencesAdded {
   readonly added: readonly string[]
   readonly addedCount: number
-  /** How many items were in the library, or earlier in the call, already. */
+  /** How many items were skipped, because the library, or an earlier item of the call, has them already. */
   readonly skipped: number
-  /** The skipped ones, with the id to cite in their place. */
+  /** The skipped items, each with the id to cite instead. */
   readonly duplicates: readonly Duplicate[]
 }
 
@@ -27,7 +27,7 @@ interface Duplicate {
   readonly by: 'doi' | 'id'
 }
 
-/** Adds items to the end of the library, those that it has already aside. It writes no prose. [REF-2 to REF-5] */
+/** Adds items to the end of the library, except items that the library has already. Writes no prose. [REF-2 to REF-5] */
 export const addReferences: Edit<AddReferences, ReferencesAdded> = (body, args) => {
   const flaw = addReferencesFlaw(args)
   if (flaw !== null) return flaw
@@ -59,7 +59,7 @@ export const addReferences: Edit<AddReferences, ReferencesAdded> = (body, args) 
   return { kind: 'edited', body: added.length === 0 ? body : { ...body, references }, result, fixes, warnings: [] }
 }
 
-/** What is wrong with a call whatever the document. [MCP-3, REF-3] */
+/** Refuses arguments of add_references that are wrong for every document; `null` otherwise. [MCP-3, REF-3] */
 export function addReferencesFlaw({ items, doi }: AddReferences): Refusal | null {
   if (doi === undefined && (items === undefined || items.length === 0)) {
     const expected = 'doi, items, or both'
@@ -78,7 +78,7 @@ export function addReferencesFlaw({ items, doi }: AddReferences): Refusal | null
   return null
 }
 
-/** The caller of the edit resolves a DOI before; this guards what would be an addition of nothing. */
+/** Refuses a DOI that was not resolved before the edit, since the edit would otherwise add nothing. */
 function unresolved(doi: string): Refusal {
   const facts = { doi: quote(doi), reason: 'it was not looked up', retryable: true }
   return refused('ERR_DOI_UNAVAILABLE', `The DOI ${facts.doi} was not looked up; repeat the call.`, facts)
@@ -86,11 +86,11 @@ function unresolved(doi: string): Refusal {
 
 interface WantedItem {
   readonly item: JsonObject
-  /** Where the call has it. */
+  /** The argument of the call that gives the item, such as `items[0]`. */
   readonly field: string
 }
 
-/** What the DOI stands for comes first. [REF-3] */
+/** Lists the items to add; the item of the DOI comes first. [REF-3] */
 function wantedItems({ items, resolved }: AddReferences): readonly WantedItem[] {
   const given = (items ?? []).map((item, index) => ({ item: item as JsonObject, field: `items[${index}]` }))
   return resolved === undefined ? given : [{ item: resolved, field: 'doi' }, ...given]

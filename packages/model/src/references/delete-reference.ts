@@ -12,18 +12,18 @@ import { referenceLibrary, referenceNotFound } from './reference-library.ts'
 
 export interface DeleteReference {
   readonly id: string
-  /** Deletes it although it is cited; the citations stay and show as unresolved. */
+  /** Deletes the item even when it is cited. Its citations stay and show as unresolved. */
   readonly force?: boolean | undefined
 }
 
 export interface ReferenceDeleted {
   readonly id: string
   readonly deleted: true
-  /** How many citations name it still. */
+  /** How many citations still name the deleted item. */
   readonly orphanedCitations: number
 }
 
-/** Removes an item from the library, by default only when no prose page cites it. It writes no prose. [REF-2, REF-7, REF-8] */
+/** Removes an item from the library, by default only when no prose page cites the item. Writes no prose. [REF-2, REF-7, REF-8] */
 export const deleteReference: Edit<DeleteReference, ReferenceDeleted> = (body, { id, force = false }) => {
   const library = referenceLibrary(body)
   if (!library.items.has(id)) return referenceNotFound(library, id)
@@ -35,11 +35,11 @@ export const deleteReference: Edit<DeleteReference, ReferenceDeleted> = (body, {
   return { kind: 'edited', body: { ...body, references }, result, fixes: [], warnings: [] }
 }
 
-/** Where prose cites an item. */
+/** A place at which prose cites an item. */
 interface Site {
   readonly pageId: string
   readonly pageName: string
-  /** The id of the block, or its handle; `null`: it has neither. */
+  /** The id of the block, or its handle; `null` when it has neither. */
   readonly blockId: string | null
   readonly text: string
 }
@@ -58,14 +58,14 @@ function cited(id: string, sites: readonly Site[]): Refusal {
   return refused('ERR_REFERENCE_CITED', message, { count: sites.length, sites: shown, more })
 }
 
-/** Every citation of an item on all prose pages, in document order; a block that cites it twice is there twice. [REF-7] */
+/** Lists every citation of an item on all prose pages, in document order. A block with two citations is listed twice. [REF-7] */
 function citationsOf(body: DocumentBody, id: string): readonly Site[] {
   return body.prose.pages
     .filter(mayCite)
     .flatMap((page) => holdersOf(pageTree(page).tree, id).map((holder) => siteOf(page, holder)))
 }
 
-/** For each citation of an item the closest block around it that results can name. */
+/** Returns, for each citation of an item, the innermost block around the citation that results can name. */
 function holdersOf(tree: ProseTree, id: string): readonly Located[] {
   const holders: Located[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path, holder: Located | null): void =>
@@ -92,7 +92,7 @@ function siteOf(page: ProsePage, holder: Located): Site {
   }
 }
 
-/** Reading a page takes long, and most pages cite nothing; HTML may spell the attribute in any case. */
+/** Whether a page may have citations. Parsing a page takes long, and most pages cite nothing. HTML may spell the attribute in any case. */
 function mayCite(page: ProsePage): boolean {
   return /data-citation/i.test(page.content)
 }

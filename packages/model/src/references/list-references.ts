@@ -2,15 +2,15 @@ import type { DocumentBody } from '../body.ts'
 import { type JsonObject, memberOf, setMember } from '../json.ts'
 
 export interface ReferenceLibrary {
-  /** CSL items in display order, each with its id; unknown members are as they were stored. */
+  /** CSL items in display order, each with its id; unknown members are as stored. */
   readonly references: readonly JsonObject[]
   readonly style: string
 }
 
-/** The style of a document that names none. */
+/** The citation style of a document that names no style. */
 const DEFAULT_STYLE = 'apa'
 
-/** The reference library of a document; one that cannot be read shows as empty. [REF-1, BODY-3] */
+/** Returns the reference library of a document. A library that cannot be read shows as empty. [REF-1, BODY-3] */
 export function listReferences(body: DocumentBody): ReferenceLibrary {
   if (body.references?.kind !== 'references') return { references: [], style: DEFAULT_STYLE }
   const { items, order, members } = body.references
@@ -24,7 +24,7 @@ export function listReferences(body: DocumentBody): ReferenceLibrary {
   }
 }
 
-/** The key of the library is what citations name. */
+/** Sets the member `id` of an item to its key in the library, since citations name that key. */
 function withId(item: JsonObject, id: string): JsonObject {
   if (memberOf(item, 'id') === id) return item
   return Object.hasOwn(item, 'id') ? setMember(item, 'id', id) : { id, ...item }

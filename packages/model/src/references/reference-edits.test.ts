@@ -149,7 +149,7 @@ describe('adding references', () => {
 })
 
 describe('updating a reference', () => {
-  it('[REF-6] members are merged shallowly, and null removes one', () => {
+  it('[REF-6] a patch merges the members of a reference shallowly, and null removes a member', () => {
     const { body: after, result } = update(library([smith, { id: 'z', type: 'book' }]), {
       id: 'smith',
       item: { title: 'B', extra: null, year: 1999, deep: { a: null } },
@@ -160,7 +160,7 @@ describe('updating a reference', () => {
     expect(stored(after)['itemOrder']).toEqual(['smith', 'z'])
   })
 
-  it('[REF-6] replace exchanges the item and keeps its id and place', () => {
+  it('[REF-6] replace exchanges a reference and keeps its id and place', () => {
     const { body: after } = update(library([smith, { id: 'z', type: 'book' }]), {
       id: 'smith',
       item: { title: 'B' },
@@ -188,7 +188,7 @@ describe('updating a reference', () => {
     expect(update(given, { id: 'smith', item: { title: 'A', gone: null } }).body).toBe(given)
   })
 
-  it('[REF-6] a DOI of another item is refused with the id of that item; items that already share one may be patched', () => {
+  it('[REF-6] a DOI of another item is refused with the id of that item; items that already share a DOI may be patched', () => {
     const given = library([smith, { id: 'z', type: 'book' }])
     expect(refusal(updateReference(given, { id: 'z', item: { DOI: '10.1000/abc' } }, environment))).toMatchObject({
       code: 'ERR_REFERENCE_DUPLICATE',
@@ -223,7 +223,7 @@ describe('deleting a reference', () => {
     '',
   )
 
-  it('[REF-8] deleting removes only that item from items and order', () => {
+  it('[REF-8] deleting a reference removes only this item from items and order', () => {
     const { body: after, result } = edited(
       deleteReference(library([smith, { id: 'z', type: 'book' }], prose), { id: 'z' }, environment),
     )

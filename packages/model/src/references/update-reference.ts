@@ -6,9 +6,9 @@ import { DEFAULT_TYPE, isType, itemDoi, referenceLibrary, referenceNotFound } fr
 
 export interface UpdateReference {
   readonly id: string
-  /** Members to set; with `null`, to remove. It is looked at here, whatever it is. */
+  /** The members to set; the value `null` removes a member. The edit checks that `item` is an object. */
   readonly item: unknown
-  /** `item` is the whole item, and members that it does not name go. */
+  /** `item` is the whole item, so members that `item` does not name are removed. */
   readonly replace?: boolean | undefined
 }
 
@@ -17,7 +17,7 @@ export interface ReferenceUpdated {
   readonly item: JsonObject
 }
 
-/** Changes an item of the library, or swaps it; its id and its place stay. It writes no prose. [REF-2, REF-6] */
+/** Changes or replaces an item of the library. Its id and its place stay. Writes no prose. [REF-2, REF-6] */
 export const updateReference: Edit<UpdateReference, ReferenceUpdated> = (body, args) => {
   const flaw = updateReferenceFlaw(args)
   if (flaw !== null) return flaw
@@ -35,12 +35,12 @@ export const updateReference: Edit<UpdateReference, ReferenceUpdated> = (body, a
   return { kind: 'edited', body: isSame ? body : { ...body, references }, result: { id, item }, fixes, warnings: [] }
 }
 
-/** What is wrong with a call whatever the document. [MCP-3] */
+/** Refuses arguments of update_reference that are wrong for every document; `null` otherwise. [MCP-3] */
 export function updateReferenceFlaw({ item }: UpdateReference): Refusal | null {
   return isJsonObject(item) ? null : refused('ERR_BAD_REFERENCE', 'item is no reference: it is not an object.', { index: 0 })
 }
 
-/** What of a patch can be stored, and what was left out of it. */
+/** Returns the usable members of a patch, and a fix for each member that was left out. */
 function usable(given: JsonObject, id: string): { readonly patch: JsonObject; readonly fixes: readonly Fix[] } {
   const fixes: Fix[] = []
   const drop = (field: string, reason: string): void =>
@@ -66,13 +66,13 @@ function withoutNulls(item: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))
 }
 
-/** An item with the id by which it is stored, and with a type. */
+/** Returns an item with the id of its key in the library, and with a usable type. */
 function completed(item: JsonObject, id: string): JsonObject {
   const named = memberOf(item, 'id') === id ? item : setMember(item, 'id', id)
   return isType(memberOf(named, 'type')) ? named : setMember(named, 'type', DEFAULT_TYPE)
 }
 
-/** The refusal of a patch that gives an item the DOI of another one. Items that shared one before may be mended one by one. */
+/** Refuses a patch that gives an item the DOI of another item. Items that already share a DOI may be patched one by one. */
 function takenDoi(library: References, id: string, before: JsonObject, item: JsonObject): Refusal | null {
   const doi = itemDoi(item)
   if (doi === null || doi === itemDoi(before)) return null

@@ -9,7 +9,7 @@ import { type IconPaths, iconSvg } from './icon-svg.ts'
 import { element, formatNumber, type SvgNode } from './svg-node.ts'
 import { lineHeight, textSvg } from './text-svg.ts'
 
-/** Something drawn and the room that it takes. */
+/** A drawn element, and the bounds of the room that it takes. */
 export interface Drawn {
   readonly node: SvgNode
   readonly bounds: Bounds
@@ -40,14 +40,14 @@ export function boxSvg(box: BoxDrawable, paths: IconPaths): Drawn {
   }
 }
 
-/** @param above the height of what stands above the label */
+/** @param above the height of the icon and the gap above the label */
 function labelLines({ label, labelSize, width, height }: BoxDrawable, above: number): readonly string[] {
   if (label === '') return []
   const maxLines = Math.max(1, Math.floor((height - above) / lineHeight(labelSize)))
   return wrapLabel(label, { fontSizePx: labelSize, maxWidth: Math.max(width - 2 * labelPadding, labelSize), maxLines })
 }
 
-/** A text shape in its own font, alignment and colour. Lines that its height has no room for are drawn all the same. */
+/** Draws a text shape in its own font, alignment and colour. Lines beyond the height of the shape are drawn too. */
 export function textShapeSvg(shape: TextDrawable): Drawn {
   const { centre, width, height, fontSize, align, vertical } = shape
   const lines = wrapLabel(shape.text, {
@@ -68,7 +68,7 @@ export function textShapeSvg(shape: TextDrawable): Drawn {
   }
 }
 
-/** A label on a line, on a ground of its own so that it can be read. */
+/** Draws the label of a line on a background of its own, so that people can read the label on the line. */
 export function lineLabelSvg(connector: ConnectorDrawable, { x, y }: Point): Drawn {
   const { label, labelColour: colour } = connector
   const size = 12
@@ -94,7 +94,7 @@ function outline(box: BoxDrawable): SvgNode {
   return element('rect', { x: centre.x - width / 2, y: centre.y - height / 2, width, height, rx: radius || undefined, ...paint })
 }
 
-/** What is drawn of a shape, under its id. */
+/** Groups the drawn elements of a shape in a `<g>` that names the shape. */
 export function group(shape: Drawable, children: readonly SvgNode[]): SvgNode {
   const { id, opacity } = shape
   return element('g', { 'data-shape': id, transform: turnOf(shape), opacity: opacity === 1 ? undefined : opacity }, children)

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts'
 
-/** What `auto` is on the white background. [CANVAS-26] */
+/** The colour of `auto` on the white background. [CANVAS-26] */
 export const AUTO_COLOUR = '#1f2937'
 export const BACKGROUND = '#ffffff'
 
@@ -8,7 +8,7 @@ const HEX = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i
 const FUNCTION = /^(?:rgb|hsl)a?\([0-9a-z.,%/+\- ]{1,56}\)$/i
 const NAME = /^[a-z]{3,24}$/i
 
-/** A stored colour as SVG may carry it; anything else is the fallback, so that nothing a document says leaves the attribute. [CANVAS-6, CANVAS-26] */
+/** Returns a stored colour for an SVG attribute, else `fallback`, so that no text of a document can end the attribute. [CANVAS-6, CANVAS-26] */
 export function readColour(value: Json | undefined, fallback: string): string {
   if (typeof value !== 'string') return fallback
   const text = value.trim()
@@ -17,7 +17,7 @@ export function readColour(value: Json | undefined, fallback: string): string {
   return HEX.test(text) || FUNCTION.test(text) || NAME.test(text) ? text : fallback
 }
 
-/** The same where the document may say that there is no paint at all. */
+/** Like `readColour`, but a stored `null` means `none`: no paint at all. */
 export function readPaint(value: Json | undefined, fallback: string): string {
   return value === null ? 'none' : readColour(value, fallback)
 }

@@ -7,15 +7,15 @@ import { element, formatNumber, type SvgNode } from './svg-node.ts'
 
 /** A connector as it is drawn. */
 export interface ConnectorPath {
-  /** The `d` of the path. */
+  /** The attribute `d` of the SVG path. */
   readonly d: string
   /** The path as a polyline, for bounds and the place of the label. */
   readonly outline: readonly Point[]
-  /** The heads at its ends that have one. */
+  /** The arrow heads at the ends of the connector. */
   readonly arrows: readonly SvgNode[]
 }
 
-/** Lays a connector out between the shapes it is attached to; a free end, or one whose shape is not there, is where it was stored. [CANVAS-25] */
+/** Lays out a connector between its shapes. A free end, and an end at a missing shape, lies at its stored point. [CANVAS-25] */
 export function connectorPath(connector: ConnectorDrawable, shapes: BoxLookup): ConnectorPath {
   const { points, controls, outline } = connectorLine(connector, shapes)
   const pieces = points.map((point, i) => {
@@ -33,7 +33,7 @@ export function connectorPath(connector: ConnectorDrawable, shapes: BoxLookup): 
   }
 }
 
-/** The unit vector from the first point of a way to the first one that differs from it; `null` for a way without length. */
+/** The unit vector from the first point of a way to the next different point; `null` for a way without length. */
 function directionFrom(points: readonly Point[]): Point | null {
   const [first] = points
   const next = points.find((point) => first !== undefined && distance(first, point) > 1e-6)

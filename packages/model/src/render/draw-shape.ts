@@ -9,29 +9,29 @@ import { type ConnectorDrawable, drawnBox, readDrawable } from './drawable.ts'
 import { type IconPaths, noIcons } from './icon-svg.ts'
 import { element, type SvgNode } from './svg-node.ts'
 
-/** What a shape is drawn with besides its own value. */
+/** The things that drawing a shape needs besides its own value. */
 export interface DrawnAmong {
-  /** The shapes with a size, as connectors end at them. */
+  /** The boxes of the shapes with a size, at which connectors end. */
   readonly boxes: BoxLookup
-  /** Icons without a path are shown by their names; absent: all are. */
+  /** The paths of icons. An icon without a path is shown by its name; so are all icons when `icons` is absent. */
   readonly icons?: IconPaths
 }
 
-/** One shape as it is drawn: its `<g data-shape="id">`, and where that lies. */
+/** One shape as it is drawn: its element `<g data-shape="id">`, and the bounds of this element. */
 export interface DrawnShape extends Drawn {
   readonly id: string
   readonly strokeWidth: number
-  /** The label of a connector, which lies on other lines too; a second `<g data-shape="id">`. */
+  /** The label of a connector, a second `<g data-shape="id">`, since a label lies above the lines of all connectors. */
   readonly label: Drawn | null
-  /** Of a shape with a size; `null` for a connector or line. */
+  /** The box of a shape with a size; `null` for a connector or line. */
   readonly box: ShapeBox | null
-  /** Whether a box hides what is behind its inside. */
+  /** Whether a point inside the box hits the box; false for a box without fill and label. */
   readonly isFilled: boolean
   /** The way of a connector or line as a polyline; `null` for a box. */
   readonly way: readonly Point[] | null
 }
 
-/** Draws one shape of a page; `null` for what is not drawn: groups, and shapes that are not visible. Pure. [CANVAS-25, CANVAS-26] */
+/** Draws one shape of a page. Returns `null` for a group and for an invisible shape. Pure. [CANVAS-25, CANVAS-26] */
 export function drawShape(shape: Shape, { boxes, icons = noIcons }: DrawnAmong): DrawnShape | null {
   const drawable = readDrawable(shape.id, shape.value)
   if (drawable === null) return null
@@ -42,7 +42,7 @@ export function drawShape(shape: Shape, { boxes, icons = noIcons }: DrawnAmong):
   return { id, strokeWidth, isFilled, box: drawable, ...drawn, label: null, way: null }
 }
 
-/** All the room that a shape takes, its label included. */
+/** Returns the bounds of a shape with its label. */
 export function roomOf({ bounds, label }: DrawnShape): Bounds {
   return unite(bounds, label?.bounds ?? null) as Bounds
 }
@@ -73,8 +73,8 @@ export interface Part {
 }
 
 /**
- * The parts of a page as they lie above each other, bottom first. The labels of connectors wait until all lines are drawn, so that no line crosses one.
- * Only a shape that covers a label, as one in front of its connector does, has it drawn before. [CANVAS-25]
+ * Returns the parts of a page, bottom first. The labels of connectors come after all lines, so that no line crosses a label. But a box or text in front of
+ * a connector that covers its label comes after the label. [CANVAS-25]
  */
 export function stacked(shapes: readonly DrawnShape[]): readonly Part[] {
   const parts: Part[] = []

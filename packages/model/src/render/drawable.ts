@@ -8,12 +8,12 @@ import type { FontFamily } from '../canvas/text/measure-text.ts'
 import { type JsonObject, memberOf } from '../json.ts'
 import { AUTO_COLOUR, readColour, readPaint } from './colours.ts'
 
-/** Beyond it nothing can be looked at; stored numbers may be any. */
+/** Coordinates are limited to this number, since a document may store any number and nobody could look at a larger picture. */
 const MAX_COORDINATE = 10_000_000
 const MAX_SIZE = 1_000_000
 const MAX_WAYPOINTS = 500
 
-/** What every drawn thing has. */
+/** The members that every drawn shape has. */
 interface Common {
   readonly id: string
   readonly opacity: number
@@ -30,7 +30,7 @@ export interface BoxDrawable extends Common, ShapeBox {
   readonly labelSize: number
   readonly icon: {
     readonly name: string
-    /** In the catalogue of icons; `null` for an uploaded image and for the badge of a file. */
+    /** The name of the icon in the catalogue; `null` for an uploaded image and for the badge of a file. */
     readonly slug: string | null
     readonly mode: 'inside' | 'badge' | 'icon-only'
     readonly size: number
@@ -62,7 +62,7 @@ export interface DrawnEnd extends ConnectorEnd {
 
 export type Drawable = BoxDrawable | TextDrawable | ConnectorDrawable
 
-/** How a stored shape is drawn, read tolerantly: the relay checks no shape semantics. `null`: not drawn. [BODY-6, CANVAS-15, CANVAS-25] */
+/** Reads how a stored shape is drawn; `null` when it is not. Tolerates any value, as editors may store any. [BODY-6, CANVAS-15, CANVAS-25] */
 export function readDrawable(id: string, shape: JsonObject): Drawable | null {
   const kind = kindOf(shape)
   if (memberOf(shape, 'visible') === false || kind.look.as === 'nothing') return null
@@ -77,7 +77,7 @@ export function readDrawable(id: string, shape: JsonObject): Drawable | null {
   return kind.look.as === 'text' ? readText(shape, kind.look, common, box) : readBox(shape, kind, common, box)
 }
 
-/** A box as far as it can be looked at. */
+/** Limits the place and size of a box to numbers that a picture can show. */
 export function drawnBox({ centre, width, height, rotation, outline }: ShapeBox): ShapeBox {
   return {
     centre: drawnPoint(centre),
@@ -88,7 +88,7 @@ export function drawnBox({ centre, width, height, rotation, outline }: ShapeBox)
   }
 }
 
-/** A place as far as it can be looked at. */
+/** Limits a point to coordinates that a picture can show. */
 export function drawnPoint({ x, y }: Point): Point {
   return { x: clamped(x, -MAX_COORDINATE, MAX_COORDINATE), y: clamped(y, -MAX_COORDINATE, MAX_COORDINATE) }
 }
@@ -117,7 +117,7 @@ function readIcon(shape: JsonObject): BoxDrawable['icon'] {
   const mode = text(shape, 'iconDisplayMode')
   const slug = id.startsWith('builtin:') ? id.slice('builtin:'.length) : null
   return {
-    // Bytes are never drawn: an uploaded image is named as such. [CANVAS-26]
+    // The bytes of an uploaded image are never drawn, so the image is shown by the word `image`. [CANVAS-26]
     name: slug ?? 'image',
     slug,
     mode: mode === 'badge' || mode === 'icon-only' ? mode : 'inside',

@@ -5,8 +5,8 @@ import type { ShapeBox } from '../canvas/geometry/shape-box.ts'
 import { type DrawnShape, roomOf } from './draw-shape.ts'
 
 /**
- * Whether a point of the page is on a shape as it is drawn: in a box, on the edge of one without filling, near the way of a connector or on its label.
- * `reach` is how far beside it a point still counts, in units of the page; a pointer is less exact the smaller the page is shown.
+ * Whether a point of the page hits a shape as it is drawn: in a filled box, on the edge of a box without fill, near the way of a connector or on its label.
+ * A point up to `reach` beside the shape, in units of the page, hits too: the smaller a page is shown, the less exact is a pointer.
  */
 export function isHit(drawn: DrawnShape, point: Point, reach: number): boolean {
   const near = reach + drawn.strokeWidth / 2
@@ -17,7 +17,7 @@ export function isHit(drawn: DrawnShape, point: Point, reach: number): boolean {
   return drawn.isFilled || !isInside(drawn.box, point, -near)
 }
 
-/** Whether a shape lies in a rectangle as a whole, as one that a person draws around what shall be selected. */
+/** Whether the whole shape lies in a rectangle, such as one that a person draws to select shapes. */
 export function isEnclosed(drawn: DrawnShape, area: Bounds): boolean {
   return encloses(area, drawn.bounds)
 }
@@ -31,7 +31,7 @@ function isInside({ centre, width, height, rotation, outline }: ShapeBox, point:
   return Math.hypot(dx / (halfWidth || 1), dy / (halfHeight || 1)) <= 1
 }
 
-/** How far a point is from the nearest place of a way; infinitely far from one without points. */
+/** The distance of a point from the nearest point of a way; infinite for a way without points. */
 export function distanceToWay(point: Point, way: readonly Point[]): number {
   let least = way.length === 1 ? distance(point, way[0] as Point) : Number.POSITIVE_INFINITY
   for (const [a, b] of segmentsOf(way)) least = Math.min(least, distance(point, nearestOn(a, b, point)))

@@ -10,22 +10,23 @@ export type IconPaths = (slug: string) => string | null
 
 export const noIcons: IconPaths = () => null
 
-/** The side of the square that paths are drawn in. */
+/** The side of the square in which the paths of the catalogue are drawn. */
 const SQUARE = 24
 const GAP = 4
 const BADGE_HEIGHT = 16
 const BADGE_FONT = 10
 const MAX_BADGE_CHARACTERS = 24
 
-/** An icon on its way to its place in a box. */
+/** An icon of a box. `at` places the icon once the height of the label is known. */
 interface BoxIcon {
-  /** The height that it takes above the label. */
+  /** The height that the icon takes above the label. */
   readonly above: number
   at(labelHeight: number): { readonly nodes: readonly SvgNode[]; readonly bounds: Bounds }
 }
 
 /**
- * The icon of a box: its drawing where the catalogue has one, else its name on a badge. An uploaded image is always named, as a preview holds no bytes.
+ * Draws the icon of a box: the path of the catalogue, or else the name of the icon on a badge. An uploaded image is always shown by a name, since a preview
+ * has no bytes of blobs.
  * [CANVAS-25, CANVAS-26]
  */
 export function iconSvg(icon: NonNullable<BoxDrawable['icon']>, box: BoxDrawable, paths: IconPaths): BoxIcon {
@@ -49,7 +50,7 @@ function drawnIcon(path: string, { mode, size: wanted }: NonNullable<BoxDrawable
     return { above: 0, at: () => ({ nodes: [ground, pathSvg(path, corner, wanted, box.labelColour)], bounds }) }
   }
   const gap = label === '' ? 0 : GAP
-  // An icon that stands alone fills its shape and leaves the label a line. [ICON-5]
+  // With `icon-only` the icon fills its shape, except for the room of the label: twice its font size. [ICON-5]
   const size = mode === 'inside' ? wanted : Math.max(Math.min(width, height - (label === '' ? 0 : 2 * labelSize)), 1)
   return {
     above: size + gap,

@@ -8,7 +8,7 @@ import { renderPage } from './page-svg.ts'
 import { pageOf, SHOWCASE } from './testing/showcase.ts'
 import { threadTime } from '../testing/thread-time.ts'
 
-/** Every element and attribute a preview may have; anything else is a way for a document to act on its reader. */
+/** Every element and attribute that a preview may have. With any other one, a document could run code or load data in the browser of its reader. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   svg: ['xmlns', 'width', 'height', 'viewBox'],
   g: ['data-shape', 'transform', 'opacity'],

@@ -8,7 +8,7 @@ import { drawnPoint } from './drawable.ts'
 import { type IconPaths, noIcons } from './icon-svg.ts'
 import { element, formatNumber, svgText } from './svg-node.ts'
 
-/** Raised by every change of what a page looks like; part of the ETag of previews. [REST-35] */
+/** The version of the renderer, part of the ETag of previews. Raise it with every change of how a page looks. [REST-35] */
 export const RENDERER_VERSION = 5
 
 const MARGIN = 40
@@ -16,7 +16,7 @@ const EMPTY: Bounds = { left: 0, top: 0, right: 400, bottom: 300 }
 
 export interface PageSvg {
   readonly svg: string
-  /** In units of the page, before scaling. */
+  /** The width of the drawing in units of the page, before scaling. */
   readonly width: number
   readonly height: number
 }
@@ -29,16 +29,16 @@ export function regionAround(page: CanvasPage, shapeId: string): Bounds | null {
   const geometry = pageGeometry(shapeValues(page))
   const value = geometry.shapes.get(shapeId)
   if (value === undefined) return null
-  // A group of nothing has no bounds, but it has a place.
+  // A group without placed members has no bounds, but it stores a place.
   const { left, top, right, bottom } = boundsOfShape(shapeId, geometry) ?? boundsAround(centreOf(value), 0, 0)
   const [least, most] = [drawnPoint({ x: left, y: top }), drawnPoint({ x: right, y: bottom })]
   return grown({ left: least.x, top: least.y, right: most.x, bottom: most.y }, AROUND_SHAPE)
 }
 
 /**
- * A canvas page as SVG, bottom shape first. Pure: equal pages give equal text, whatever they hold; no script, no reference, no embedded bytes.
- * `scale` multiplies width and height and leaves the drawing; icons that `icons` has no path for are shown by their names.
- * With a `region` only this part of the page is shown. [CANVAS-25, CANVAS-26, REST-34, AG-109]
+ * Draws a canvas page as SVG, bottom shape first. Pure: equal pages give equal text. The SVG has no script, no reference and no embedded bytes, whatever the
+ * page stores. `scale` multiplies width and height and does not change the drawing. An icon without a path in `icons` is shown by its name. With a `region`
+ * only this part of the page is shown. [CANVAS-25, CANVAS-26, REST-34, AG-109]
  */
 export function renderPage(page: CanvasPage, scale: number, icons: IconPaths = noIcons, region: Bounds | null = null): PageSvg {
   const { boxes } = pageGeometry(shapeValues(page))

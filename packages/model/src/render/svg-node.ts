@@ -1,18 +1,18 @@
-/** Characters that XML 1.0 cannot hold in any spelling, lone surrogates included. */
+/** Matches characters that XML 1.0 cannot contain, not even escaped, such as lone surrogates. */
 const NOT_XML = /\p{Cs}|[\ufffe\uffff]|(?![\t\n\r])\p{Cc}/gu
-/** Text in which nothing has to be escaped; nearly all attributes are such. */
+/** Matches a text in which nothing has to be escaped, as in nearly all attributes. */
 const PLAIN = /^[ !#-%(-;=?-~]*$/
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** An element of a drawing: as text of a file by `svgText`, or made in a browser without parsing any text. */
+/** An element of a drawing. `svgText` writes it as text; a browser can make the element from this object without parsing text. */
 export interface SvgNode {
-  /** Of the namespace of SVG. */
+  /** The name of an element in the SVG namespace. */
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: readonly (SvgNode | string)[]
 }
 
-/** One element; attributes that are `undefined` are left out. */
+/** Makes an element. Attributes with the value `undefined` are left out. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number | undefined>>,
@@ -26,7 +26,7 @@ export function element(
   return { name, attributes: written, children }
 }
 
-/** The element as text; whatever a document says in it stays text. [CANVAS-26] */
+/** Writes an element as text, with all text of the document escaped. [CANVAS-26] */
 export function svgText(node: SvgNode | string): string {
   if (typeof node === 'string') return escapeXml(node)
   let text = `<${node.name}`
@@ -37,12 +37,12 @@ export function svgText(node: SvgNode | string): string {
   return `${text}</${node.name}>`
 }
 
-/** Text as it may stand in an XML attribute or between tags. [CANVAS-26] */
+/** Escapes a text for an XML attribute or for a place between tags. [CANVAS-26] */
 function escapeXml(text: string): string {
   return PLAIN.test(text) ? text : text.replace(NOT_XML, '\ufffd').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 
-/** At most two decimals, so that equal pages give equal bytes and files stay small. */
+/** Writes a number with at most two decimals, so that equal pages give equal bytes and files stay small. */
 export function formatNumber(value: number): string {
   const rounded = Math.round(value * 100) / 100
   return Object.is(rounded, -0) ? '0' : String(rounded)

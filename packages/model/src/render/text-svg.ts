@@ -19,10 +19,10 @@ interface TextBlock {
   readonly family: string
 }
 
-/** Lines of text below each other; nothing where no line has text. */
+/** Draws lines of text below each other. Returns an empty list when no line has text. */
 export function textSvg({ lines, x, top, anchor, size, colour, family }: TextBlock): readonly SvgNode[] {
   const spans = lines.flatMap((line, i) => {
-    // An element without text would be left out of the layout; it is the y of the next line that counts.
+    // An empty line needs no element, since each line has its own y.
     return line === '' ? [] : [element('tspan', { x, y: top + ASCENT * size + i * lineHeight(size) }, [line])]
   })
   if (spans.length === 0) return []

@@ -57,7 +57,7 @@ describe('texts of a document', () => {
     ])
   })
 
-  it('[AG-60] a row is cut at 10,000 words, a document at its bytes, and hits tell so', () => {
+  it('[AG-60] search cuts a text at 10,000 words and a document at a limit of bytes, and hits say so', () => {
     expect(rowWords('a '.repeat(10_001))).toMatchObject({ cut: true, words: { length: 10_000 } })
     expect(rowWords('a '.repeat(10_000)).cut).toBe(false)
     expect(textsOf(given, 30)).toMatchObject({ cut: true, texts: [{ kind: 'name' }, { kind: 'name' }] })
@@ -90,7 +90,7 @@ describe('hits in a body', () => {
     ])
   })
 
-  it('[AG-62] [AG-14] a hit whose snippet is cut has a bare id, since its agent did not see the whole text', () => {
+  it('[AG-62] [AG-14] a hit with a cut snippet has a bare id, since the agent does not see the whole text', () => {
     const label = `wale ${'and more '.repeat(20)}`
     const paragraphs = `<p id="blk-l">${label}</p><p>${label}</p><p id="blk-s">wale ${'a'.repeat(115)}</p><p id="blk-t">wale ${'a'.repeat(116)}</p>`
     const long = body({
@@ -102,7 +102,7 @@ describe('hits in a body', () => {
     expect(ids).toEqual(['blk-l', '@1', 'blk-s#stmp', 'blk-t', 's', 't#stmp'])
   })
 
-  it('[AG-60] a vanished text is left out, and a slice begins where it is asked to', () => {
+  it('[AG-60] a text that is gone is left out, and a slice of hits begins at the wanted position', () => {
     const wanted = [{ matched: 1, placeClass: 'rest', exact: true, from: 5, count: 20 }] as const
     const kinds = hitsOf(given, { query: query('wale'), wanted, naming: 'bare' })
       .flat()
@@ -125,7 +125,7 @@ describe('hits in a body', () => {
     expect([...pairs]).toHaveLength(120)
   })
 
-  it('[AG-62] a snippet shows a phrase where the text holds all of it, and not where its first or last word stands alone', () => {
+  it('[AG-62] a snippet shows the place of a whole phrase, and not a place with only its first or last word', () => {
     const text = `of whales and the like, ${'vor '.repeat(50)}the art of computer games ${'nach '.repeat(50)}`
     expect(snippetOf(text, query('"art of computer"'))).toMatch(/^….*the art of computer games .*…$/)
     expect(snippetOf(text, query('"art of computer" nach'))).toMatch(/art of computer/)

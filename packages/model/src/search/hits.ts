@@ -8,7 +8,7 @@ import type { PlaceClass } from './ranking.ts'
 import { type DocumentText, rowWords, type TextKind, textsOf } from './texts.ts'
 import { type FoundWord, wordsIn } from './words.ts'
 
-/** What a search tells of one text. [AG-62] */
+/** One text that a search found, as an answer shows it. [AG-62] */
 export interface Hit {
   readonly pageId?: string
   readonly kind: TextKind
@@ -16,11 +16,11 @@ export interface Hit {
   readonly sectionIndex?: number
   readonly id?: string
   readonly snippet: string
-  /** The text or its document says more than is searched. [AG-64] */
+  /** The text or its document is longer than the part that is searched. [AG-64] */
   readonly cut?: true
 }
 
-/** Texts of a document that an index found: those of one rank, from one on. */
+/** Which texts of a document to show: `count` texts of one rank, beginning at the text number `from` of that rank. */
 export interface WantedHits {
   readonly matched: number
   readonly placeClass: PlaceClass
@@ -29,7 +29,7 @@ export interface WantedHits {
   readonly count: number
 }
 
-/** What to find in a body. */
+/** A query, and which of its hits to find in a body. */
 export interface SearchArgs {
   readonly query: SearchQuery
   readonly wanted: readonly WantedHits[]
@@ -37,8 +37,8 @@ export interface SearchArgs {
 }
 
 /**
- * Finds the wanted hits in a body, for each of `wanted`. What the body no longer says is left out, since an index may be older than the
- * body. [AG-62]
+ * Finds hits in a body: one list of hits for each entry of `wanted`. The lists may be shorter than wanted, since an index may be older than the body and may
+ * have found text that is gone. [AG-62]
  */
 export function hitsOf(body: DocumentBody, { query, wanted, naming }: SearchArgs): readonly (readonly Hit[])[] {
   const { texts, cut } = textsOf(body)
@@ -60,7 +60,7 @@ function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, naming: Na
   const { kind, pageId, section } = found
   const text = collapse(found.text)
   const snippet = snippetOf(text, query)
-  // A stamp beside a part of the text would let an agent overwrite words that it never saw. [AG-14]
+  // A stamp beside a cut text would let an agent overwrite words that the agent never saw. [AG-14]
   const id = idOf(found, snippet === text ? naming : 'bare')
   return {
     ...(pageId !== undefined && { pageId }),
@@ -73,7 +73,7 @@ function hitOf(found: DocumentText, query: SearchQuery, cut: boolean, naming: Na
 }
 
 const MAX_SECTION = 60
-/** Editors may write any string as an id, and it must not speak to the agent. [AG-12] */
+/** Ids that answers may print. Editors may store any text as an id, and such a text must not reach the agent. [AG-12] */
 const PRINTABLE_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
 function idOf({ block, id, shape }: DocumentText, naming: Naming): string | undefined {
@@ -83,10 +83,10 @@ function idOf({ block, id, shape }: DocumentText, naming: Naming): string | unde
 }
 
 const MAX_SNIPPET = 120
-/** Characters before the first match. */
+/** How many characters a snippet shows before the first match. */
 const LEAD = 30
 
-/** The part of a text around the first match, with an ellipsis where the text goes on; a short text as a whole. [AG-62] */
+/** Returns the part of a text around the first match, with an ellipsis where the text is cut. Returns a short text as a whole. [AG-62] */
 export function snippetOf(text: string, query: SearchQuery): string {
   const characters = [...text]
   if (characters.length <= MAX_SNIPPET) return text
@@ -99,10 +99,10 @@ export function snippetOf(text: string, query: SearchQuery): string {
   return rest.length <= room ? `${lead}${rest.join('')}` : `${lead}${rest.slice(0, room - 1).join('')}…`
 }
 
-/** Offset at which the first term begins that the text holds as a whole; 0 when it holds none. */
+/** The offset of the first place at which a whole term of the query stands in a text; 0 when no term does. */
 function firstMatch(text: string, { terms }: SearchQuery): number {
   const longest = Math.max(1, ...terms.map((term) => (term.kind === 'phrase' ? term.words.length : 1)))
-  /** The word at which a term may begin, and those behind it that may belong to a phrase. */
+  /** The word at which a term may begin, and the words behind it that may belong to a phrase. */
   const ahead: FoundWord[] = []
   for (const found of wordsIn(text)) {
     ahead.push(found)

@@ -1,16 +1,16 @@
 import { refused, type Refusal } from '../edit.ts'
 import { findsLonger, foldedText, wordsOf } from './words.ts'
 
-/** What a hit must hold: a word, alone or as the start of a longer one, or words that follow each other. */
+/** A term that a hit must contain: a word, also as the start of a longer word with `alsoLonger`, or a phrase of consecutive words. */
 export type Term =
   | { readonly kind: 'word'; readonly word: string; readonly alsoLonger: boolean }
   | { readonly kind: 'phrase'; readonly words: readonly string[] }
 
-/** A query in words. Plain data. [AG-60] */
+/** A search query as terms. Plain data. [AG-60] */
 export interface SearchQuery {
-  /** Each once. */
+  /** The terms of the query, each once. */
   readonly terms: readonly Term[]
-  /** All words as they follow each other, for the rank of a text that says exactly this. */
+  /** All words of the query in order; a text with exactly this sequence ranks higher. */
   readonly sequence: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export function readQuery(text: string): SearchQuery | Refusal {
   for (const [index, part] of parts.entries()) {
     const words = wordsOf(part)
     sequence.push(...words)
-    // A last quote without its partner quotes nothing.
+    // A last quotation mark without a partner makes no phrase.
     const isQuoted = index % 2 === 1 && index < parts.length - 1
     if (words.length > 0 && isQuoted) terms.set(`"${words.join(' ')}"`, { kind: 'phrase', words })
     if (isQuoted) continue
@@ -44,20 +44,20 @@ export function readQuery(text: string): SearchQuery | Refusal {
   })
 }
 
-/** The fewest terms that a hit holds when nothing holds them all. [AG-61] */
+/** The fewest terms that a hit must contain when no text contains all terms of the query. [AG-61] */
 export function fewestTerms({ terms }: SearchQuery): number {
   return Math.ceil(terms.length / 2)
 }
 
 /** How well a text answers a query. */
 export interface Match {
-  /** How many of the terms it holds. */
+  /** How many terms of the query the text contains. */
   readonly matched: number
-  /** Whether it holds all words of the query as they follow each other. */
+  /** Whether the text contains all words of the query in order and without other words between. */
   readonly exact: boolean
 }
 
-/** False when a text surely holds no term of the query: a look that costs a fraction of cutting the text into words. */
+/** Returns false when a text surely contains no term of the query. This check costs a fraction of splitting the text into words. */
 export function mayMatch(text: string, { terms }: SearchQuery): boolean {
   const folded = foldedText(text)
   return terms.some((term) => (term.kind === 'word' ? [term.word] : term.words).every((word) => folded.includes(word)))

@@ -19,7 +19,7 @@ const group = (given: Partial<HitGroup>): HitGroup => ({
 })
 
 describe('ranking', () => {
-  it('[AG-60] the place counts before the exact phrase, and that before the later document', () => {
+  it('[AG-60] hits rank by place, then by exact phrase, then by the later change of the document', () => {
     const groups = [
       group({ document: 0 }),
       group({ document: 1, exact: true }),
@@ -33,7 +33,7 @@ describe('ranking', () => {
     expect(partial).toBe(false)
   })
 
-  it('[AG-60] hits that lack a word count only when nothing holds every word, more words first, from half of them on', () => {
+  it('[AG-60] hits with half of the words or more count only when no text has every word, more words first', () => {
     const three = query('a b c')
     const some = [group({ matched: 1 }), group({ matched: 2, document: 1 }), group({ matched: 2, document: 2, exact: true })]
     expect(rankGroups([...some, group({ matched: 3, document: 9 })], three, 200)).toMatchObject({
@@ -44,7 +44,7 @@ describe('ranking', () => {
     expect(rankGroups([group({ matched: 1 })], three, 200)).toEqual({ partial: false, groups: [] })
   })
 
-  it('[AG-60] hits are counted up to the most, and a page of them is cut from their groups', () => {
+  it('[AG-60] hits are counted up to a limit, and a page of hits is cut from their groups', () => {
     const { groups } = rankGroups(
       [group({ count: 5 }), group({ document: 1, count: 5 }), group({ document: 2 })],
       query('a b'),

@@ -1,18 +1,18 @@
 import { fewestTerms, type Match, type SearchQuery } from './query.ts'
 
-/** What a text of a document is to it, best first: its name, the name of a page, a heading, or any other text. [AG-61] */
+/** The classes of texts in a document, best first: name of the document, name of a page, heading, any other text. [AG-61] */
 export const PLACE_CLASSES = ['document', 'page', 'heading', 'rest'] as const
 export type PlaceClass = (typeof PLACE_CLASSES)[number]
 
-/** Texts of one document that rank equally; among them the place in the document decides. */
+/** Texts of one document that rank equally, in the order of the document. */
 export interface HitGroup extends Match {
-  /** Position of the document among those that the caller may read, last change first. */
+  /** The position of the document among the documents that the caller may read, the last changed document first. */
   readonly document: number
   readonly placeClass: PlaceClass
   readonly count: number
 }
 
-/** More words first, then the better place, the exact phrase, the document that changed later. [AG-61] */
+/** Sorts groups: more words first, then the better place, then the exact phrase, then the document that changed later. [AG-61] */
 export function compareGroups(a: HitGroup, b: HitGroup): number {
   return (
     b.matched - a.matched ||
@@ -25,11 +25,11 @@ export function compareGroups(a: HitGroup, b: HitGroup): number {
 /** The hits of a query in rank order, at most `most`. */
 export interface RankedHits {
   readonly groups: readonly HitGroup[]
-  /** Nothing holds every term; these hold at least half of them. */
+  /** No text contains every term of the query; the hits contain at least half of the terms. */
   readonly partial: boolean
 }
 
-/** Ranks groups of one query; those with too few terms are left out, and all but the full ones when there are full ones. [AG-61] */
+/** Ranks the groups of a query. Keeps only groups with every term; when there is no such group, those with at least half of the terms. [AG-61] */
 export function rankGroups(found: readonly HitGroup[], query: SearchQuery, most: number): RankedHits {
   const full = found.filter(({ matched }) => matched === query.terms.length)
   const partial = full.length === 0
@@ -51,7 +51,7 @@ export interface Slice {
   readonly count: number
 }
 
-/** The `count` hits from position `from` on, as slices of their groups. */
+/** Returns the `count` hits from position `from` on, as slices of their groups. */
 export function sliceGroups(groups: readonly HitGroup[], from: number, count: number): readonly Slice[] {
   const slices: Slice[] = []
   let start = 0

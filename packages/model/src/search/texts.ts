@@ -14,32 +14,32 @@ import { wordsIn, wordsOf } from './words.ts'
 
 export type TextKind = 'name' | 'prose' | 'cell' | 'shape' | 'reference' | 'field'
 
-/** One text of a document: what a hit names, and a row of an index. [AG-59, AG-64] */
+/** One text of a document. A hit names one such text, and an index has one row for it. [AG-59, AG-64] */
 export interface DocumentText {
   readonly kind: TextKind
   readonly placeClass: PlaceClass
   readonly text: string
   readonly pageId?: string
-  /** The heading that the text stands below, or is. */
+  /** The heading below which the text stands; for a heading, the heading itself. */
   readonly section?: { readonly index: number; readonly title: string }
-  /** The text block, for its id and stamp. */
+  /** The text block of the text, from which hits take id and stamp. */
   readonly block?: { readonly path: Path; readonly element: ProseElement }
-  /** Id of the shape, the reference or the field. */
+  /** The id of the shape, the reference or the field with the text. */
   readonly id?: string
-  /** The stored shape, for its stamp. */
+  /** The stored shape with the text, from which hits take the stamp. */
   readonly shape?: JsonObject
 }
 
-/** Texts of one document beyond so many bytes are not searched. [AG-64] */
+/** Only this many bytes of the texts of one document are searched. [AG-64] */
 export const MAX_TEXT_BYTES = 4_194_304
 
-/** What a document says, in its order, with the mark that it says more than is searched. */
+/** The searched texts of a document, in its order. `cut`: the document has more text than is searched. */
 export interface DocumentTexts {
   readonly texts: readonly DocumentText[]
   readonly cut: boolean
 }
 
-/** Every text of a document that search looks in. [AG-59] */
+/** Returns the texts of a document that search looks in, up to `maxBytes` bytes of UTF-8. [AG-59] */
 export function textsOf(body: DocumentBody, maxBytes = MAX_TEXT_BYTES): DocumentTexts {
   const texts: DocumentText[] = []
   let bytes = 0
@@ -112,7 +112,7 @@ function* shapeTexts(page: CanvasPage): Generator<DocumentText> {
   }
 }
 
-/** Title, authors, id and DOI. */
+/** The searched text of a reference: title, authors, id and DOI. */
 function referenceText(item: JsonObject): string {
   const authors = memberOf(item, 'author')
   const names = Array.isArray(authors) ? authors.filter(isJsonObject).map(authorName) : []
@@ -125,14 +125,14 @@ function authorName(author: JsonObject): string {
   return parts.filter((part) => typeof part === 'string').join(' ')
 }
 
-/** A longer text is searched up to this word. [AG-64] */
+/** Only this many words of one text are searched. [AG-64] */
 export const MAX_ROW_WORDS = 10_000
-/** A ligature of Arabic stands for four words, and no character for more. */
+/** One character is at most four words: an Arabic ligature is. */
 const MOST_WORDS_OF_A_CHARACTER = 4
-/** An index takes no longer row; only words of many bytes reach it. */
+/** The most bytes of the words in one row of an index. Only words of many bytes reach this limit. */
 const MAX_ROW_BYTES = 524_288
 
-/** The words of one text as an index keeps them. */
+/** Returns the words of one text for a row of an index. `cut`: the text has more words. */
 export function rowWords(text: string): { readonly words: readonly string[]; readonly cut: boolean } {
   if (text.length * MOST_WORDS_OF_A_CHARACTER <= MAX_ROW_WORDS) return { words: wordsOf(text), cut: false }
   const words: string[] = []
@@ -149,7 +149,7 @@ function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    // A surrogate is two of the four bytes of its pair.
+    // Each of the two surrogates of a pair counts as two of the four UTF-8 bytes of the character.
     if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1
   }
   return bytes

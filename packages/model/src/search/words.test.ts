@@ -29,17 +29,17 @@ describe('words of a text', () => {
     expect(wordsOf(text)).toEqual(words)
   })
 
-  it('[AG-60] cutting words into words changes nothing, whatever the text', () => {
+  it('[AG-60] the words of a word are the word itself, whatever the text', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 40 }), (characters) => {
         const words = wordsOf(String.fromCodePoint(...characters))
-        // A pair of characters stays a pair, and a word without spaces between letters of other scripts stays whole.
+        // A pair of characters of an unspaced script stays a pair, and a word of a spaced script stays whole.
         expect(words.flatMap(wordsOf)).toEqual(words)
       }),
     )
   })
 
-  it('[AG-60] a text of ASCII alone has the same words, although they are cut in another way', () => {
+  it('[AG-60] the fast path for ASCII texts finds the same words as the general path', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0x7f }), { maxLength: 200 }), (characters) => {
         const text = String.fromCodePoint(...characters)
@@ -49,7 +49,7 @@ describe('words of a text', () => {
     expect(wordsOf(`A${'b'.repeat(100)} c`)).toEqual([`a${'b'.repeat(MAX_WORD - 1)}`, 'c'])
   })
 
-  it('[AG-61] no text that holds a word of a query is passed over unread', () => {
+  it('[AG-61] the quick check passes every text that contains a word of the query', () => {
     const characters = fc.oneof(fc.integer({ min: 0, max: 0x10ffff }), fc.constantFrom(...points('aB ß́ΣςﬁİⅣ京カ゛ガ한각ﷺ㍿²ſ')))
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 30 }), (points) => {
@@ -71,7 +71,7 @@ describe('words of a text', () => {
     )
   })
 
-  it('[AG-60] a word is cut after 64 characters, and each has the place of its piece in the text', () => {
+  it('[AG-60] a word is cut after 64 characters, and each word has the offset of its piece of the text', () => {
     expect(wordsOf('x'.repeat(100))).toEqual(['x'.repeat(MAX_WORD)])
     expect([...wordsIn('one (two-three)')]).toEqual([
       { word: 'one', at: 0 },
@@ -82,7 +82,7 @@ describe('words of a text', () => {
 })
 
 describe('queries', () => {
-  it('[AG-60] a query has words, each once, and phrases; a quote without partner quotes nothing', () => {
+  it('[AG-60] a query has words, each once, and phrases; a quotation mark without partner makes no phrase', () => {
     expect(query('Plan "Next Year" plan ab').terms).toEqual([
       { kind: 'word', word: 'plan', alsoLonger: true },
       { kind: 'phrase', words: ['next', 'year'] },
@@ -99,18 +99,18 @@ describe('queries', () => {
     ['17 words', 'a b c d e f g h i j k l m n o p q', { words: 17, max: 16 }],
     ['17 words in a phrase', '"a b c d e f g h i j k l m n o p q"', { words: 17, max: 16 }],
   ])(
-    '[AG-60] a query of %s is refused with ERR_SEARCH_QUERY and told what it has too much or too little of',
+    '[AG-60] a query of %s is refused with ERR_SEARCH_QUERY, its number of words or characters, and the limit',
     (_, text, facts) => {
       expect(readQuery(text)).toMatchObject({ kind: 'refused', code: 'ERR_SEARCH_QUERY', facts })
     },
   )
 
-  it('[AG-60] 16 words and 200 characters are taken', () => {
+  it('[AG-60] a query of 16 words and one of 200 characters are accepted', () => {
     expect(query('a b c d e f g h i j k l m n o p').terms).toHaveLength(16)
     expect(query('𝒳'.repeat(200)).terms).toHaveLength(1)
   })
 
-  it('[AG-60] a word of three characters finds longer words, a shorter one and a phrase do not', () => {
+  it('[AG-60] a word of three characters also finds longer words; a shorter word and a phrase do not', () => {
     const words = wordsOf('The planning of houseboats')
     expect(matchOf(words, query('plan')).matched).toBe(1)
     expect(matchOf(words, query('hou pla')).matched).toBe(2)

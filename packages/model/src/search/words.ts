@@ -1,7 +1,7 @@
 /** A word of a text, with the stretch of the text that it comes from. */
 export interface FoundWord {
   readonly word: string
-  /** Offset in the text at which the characters between white space begin that hold the word. */
+  /** The offset in the text of the piece (characters between white space) that contains the word. */
   readonly at: number
 }
 
@@ -14,11 +14,11 @@ const UNSPACED = String.raw`[\p{L}\p{N}]&&[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p
 const RUN = new RegExp(String.raw`([${UNSPACED}]+)|[[\p{L}\p{N}]--[${UNSPACED}]]+`, 'gv')
 
 /**
- * The words of a text, in order: compatibility forms, marks and case do not count. The words of a query are found by the same function, so
- * that every index finds the same. [AG-60]
+ * Yields the words of a text, in order. Compatibility forms, marks and case do not count. Queries use this function too, so that every index finds the same
+ * texts. [AG-60]
  */
 export function* wordsIn(text: string): Generator<FoundWord> {
-  // Characters between white space are taken together, so that each word has a place in the text as it was given.
+  // Each piece between white space is folded by itself, so that each word has an offset in the original text.
   for (const { 0: piece, index: at } of text.matchAll(/\S+/g)) {
     for (const [run, unspaced] of folded(piece).matchAll(RUN)) {
       if (unspaced === undefined) yield { word: cutWord(run), at }
@@ -29,12 +29,12 @@ export function* wordsIn(text: string): Generator<FoundWord> {
 
 /** The words of a text as `wordsIn` finds them, without their places. */
 export function wordsOf(text: string): string[] {
-  // Texts of ASCII alone are most texts, and need neither normal forms nor a look at scripts: a twentieth of the time.
+  // Most texts are ASCII only. They need neither normal forms nor a check of scripts, so this path takes a twentieth of the time.
   if (isAscii(text)) return (text.toLowerCase().match(ASCII_RUN) ?? []).map(cutWord)
   return Array.from(wordsIn(text), ({ word }) => word)
 }
 
-/** A text in the form in which it holds each of its words as a part. A text that does not hold a word here does not have it. */
+/** Folds a text as `wordsIn` folds words. Each word of the text is a part of the result, so a word that is no part of it is not in the text. */
 export function foldedText(text: string): string {
   return isAscii(text) ? text.toLowerCase() : folded(text)
 }
@@ -45,7 +45,7 @@ function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text)
 }
 
-/** Whether a query's word also finds longer words that begin with it. [AG-60] */
+/** Whether a word of a query also finds longer words that begin with it: a word of at least three characters does. [AG-60] */
 export function findsLonger(word: string): boolean {
   return word.length >= 3 && [...word].length >= 3
 }
@@ -54,7 +54,7 @@ const PLAIN = /^[a-z0-9]+$/
 
 function folded(piece: string): string {
   if (PLAIN.test(piece)) return piece
-  // Hangul is put together again, since it is cut into syllables. A final sigma is a sigma.
+  // NFC joins Hangul letters into syllables again, since words of Hangul are pairs of syllables. A final sigma counts as a sigma.
   return piece
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')

@@ -13,7 +13,7 @@ function body(pages: Record<string, string>, shapes: readonly object[] = []): Do
 const ids = (blocks: readonly string[] = []) => blocks.map((shown) => readShownBlock(shown).id)
 
 describe('what a write changed', () => {
-  it('[AG-20] names the blocks that say something else, that came and that went, and no other one', () => {
+  it('[AG-20] a delta names the blocks that were changed, added or removed, and no other block', () => {
     const before = body({ p: '<p id="a">one</p><p id="b">two</p><p id="c">three</p>', q: '<p id="d">same</p>' })
     const after = body({ p: '<p id="a">one</p><p id="b">other</p><p id="n">new</p>', q: '<p id="d">same</p>' })
     const [delta, ...others] = bodyDelta(before, after)
@@ -23,7 +23,7 @@ describe('what a write changed', () => {
     expect(ids(delta?.gone)).toEqual(['b', 'c'])
   })
 
-  it('[AG-19] names the changed blocks of which an answer shows only the beginning', () => {
+  it('[AG-19] a delta names the changed blocks of which an answer shows only the beginning', () => {
     const page = (word: string) => body({ p: `<p id="a">${word} ${'long '.repeat(30)}</p><p id="b">${word}</p>` })
     const [delta] = bodyDelta(page('one'), page('two'))
     expect([ids(delta?.written), delta?.cut]).toEqual([['a', 'b'], ['a']])
@@ -31,12 +31,12 @@ describe('what a write changed', () => {
     expect(made?.cut).toBeUndefined()
   })
 
-  it('[AG-20] a block that only moved is not told as changed', () => {
+  it('[AG-20] a delta does not name a block that only moved', () => {
     const list = '<ul><li><p id="i">item</p></li></ul>'
     expect(bodyDelta(body({ p: `<p id="a">one</p>${list}` }), body({ p: `${list}<p id="a">one</p>` }))).toEqual([])
   })
 
-  it('[AG-20] names a list that changed beside the blocks in it, by what it says', () => {
+  it('[AG-20] a delta names a list that changed beside its blocks, by the stamp of the list', () => {
     const list = (text: string) => body({ p: `<ul><li><p id="i">${text}</p></li></ul><hr><hr>` })
     const [delta] = bodyDelta(list('old'), list('new'))
     expect(ids(delta?.written)).toEqual([null, 'i'])
@@ -44,7 +44,7 @@ describe('what a write changed', () => {
     expect(rule?.gone).toEqual(['#w5kg'])
   })
 
-  it('[AG-20] names shapes that changed, came and went, and pages that came and went', () => {
+  it('[AG-20] a delta names shapes that were changed, added or removed, and pages that were added or removed', () => {
     const shape = (id: string, x: number) => ({ id, type: 'rect', x })
     const before = body({ p: '<p id="a">one</p>' }, [shape('s1', 1), shape('s2', 1), shape('s3', 1)])
     const after = body({ q: '<p id="b">two</p>' }, [shape('s1', 1), shape('s2', 2), shape('s4', 1)])

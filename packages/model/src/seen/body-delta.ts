@@ -4,29 +4,29 @@ import type { ProseElement, ProseTree } from '../prose/node.ts'
 import { pageTree } from '../prose/page.ts'
 import { partId, partsOf, readShownBlock, type ShownBlock, shownBlock, shownHeadings } from './shown.ts'
 
-/** What a write changed of one page. Plain data. */
+/** The changes of one page by a write. Plain data. */
 export interface PageDelta {
   readonly kind: 'prose' | 'canvas'
   readonly pageId: string
-  /** Blocks as they are now, where they were not so before. */
+  /** New blocks, and changed blocks with their content after the write. */
   readonly written: readonly ShownBlock[]
-  /** Blocks that are no more as they were, by what they were. */
+  /** Removed blocks, and changed blocks with their content before the write. */
   readonly gone: readonly ShownBlock[]
-  /** Ids of written blocks that were there before and of which an answer shows only the beginning. */
+  /** Ids of changed blocks of which an answer shows only the beginning. */
   readonly cut?: readonly string[]
-  /** The headings with sections, where they are not the same in both. [AG-79] */
+  /** The headings that have sections, before and after the write; absent when both are equal. [AG-79] */
   readonly outlines?: { readonly before: readonly ShownBlock[]; readonly after: readonly ShownBlock[] }
-  /** Ids of the shapes that are new or other than before, and of those that are no more. */
+  /** Ids of new and changed shapes; `goneShapes` has the ids of removed shapes. */
   readonly shapes: readonly string[]
   readonly goneShapes: readonly string[]
   readonly isNew?: true
   readonly isGone?: true
 }
 
-/** What a write changed of the pages of a document; pages that say the same are left out. */
+/** The changes of the pages of a document by a write. Unchanged pages are left out. */
 export type BodyDelta = readonly PageDelta[]
 
-/** Compares two bodies of a document. Costs as much as the pages that differ are long. [AG-20] */
+/** Compares two bodies of a document. The time is proportional to the length of the pages that differ. [AG-20] */
 export function bodyDelta(before: DocumentBody, after: DocumentBody): BodyDelta {
   return [
     ...pagesDelta(before.prose.pages, after.prose.pages, proseDelta),
@@ -71,8 +71,9 @@ function proseDelta(pageId: string, sides: Sides<ProsePage>): PageDelta | null {
 }
 
 /**
- * Ids of blocks of which a caller does not know what they say, though it wrote to them: others had changed them since it was shown them, and the
- * answer to its write shows only the beginning, or, when it is brief, nothing. `known`: what the caller was last shown under an id. [AG-19, AG-43]
+ * Returns the ids of written blocks whose content the caller still does not know: others changed such a block after the caller was shown it, and the answer
+ * to the write shows only the beginning of the block, or nothing when `isBrief`. `known` returns the block that the caller was last shown under an id.
+ * [AG-19, AG-43]
  */
 export function stillUnseen(
   { gone, cut = [], written }: PageDelta,
@@ -90,7 +91,7 @@ function treeOf(page: ProsePage | undefined): ProseTree {
   return page === undefined ? [] : pageTree(page).tree
 }
 
-/** The parts of a page outside the blocks that both sides share. */
+/** The parts of a page before or after a write, without the top-level blocks that are the same object on both sides. */
 class Parts {
   private readonly parts: readonly ProseElement[]
   private readonly names = new Map<string, number>()
@@ -103,7 +104,7 @@ class Parts {
     }
   }
 
-  /** Ids of written blocks that were there before, as `gone` says, and that an answer cuts. */
+  /** Returns the ids of changed blocks, in both `written` and `gone`, that an answer cuts. */
   cutOf(written: readonly ShownBlock[], gone: readonly ShownBlock[]): readonly string[] {
     const before = new Set(gone.map((block) => readShownBlock(block).id))
     const changed = new Set(written.map((block) => readShownBlock(block).id).filter((id) => id !== null && before.has(id)))
@@ -114,14 +115,14 @@ class Parts {
     })
   }
 
-  /** What is here and not there. Blocks without ids are told apart by what they say. */
+  /** Returns the parts that `other` does not have. Parts without id are compared by their content. */
   without(other: Parts): readonly ShownBlock[] {
     const left = new Map(other.names)
     return this.parts.flatMap((part) => {
       const name = shownBlock(part)
       const count = left.get(name) ?? 0
       if (count === 0) return name
-      // The same id twice means the same block; the same words twice mean two.
+      // Two parts with the same id are one block; two parts without id and with equal content are two blocks.
       if (partId(part) === null) left.set(name, count - 1)
       return []
     })

@@ -5,8 +5,8 @@ import { outlineShown, outlineWritten } from './seen-outline.ts'
 import { readShownBlock, type ShownBlock, type ShownPage } from './shown.ts'
 
 /**
- * What the caller of several steps has seen when one of them is done: it knows what it wrote itself, and its next step is held to that and
- * not to what it saw before the call. `wholePages`: those that the step wrote as a whole. [AG-19, AG-53]
+ * Returns what the caller of several steps has seen after one of the steps. The caller knows what the step wrote, so the next step is compared with that and
+ * not with what the caller saw before the call. `wholePages` are the pages that the step wrote as a whole. [AG-19, AG-53]
  */
 export function seenAfter(
   seen: Seen,
@@ -38,7 +38,7 @@ function writtenPage(known: SeenPage | undefined, change: PageDelta): SeenPage {
   return { pageId, isWhole, blocks: [...without(blocks, [...gone, ...written]), ...written], outline: now }
 }
 
-/** A block with an id is left out whatever it says; of those without, as many as there are. */
+/** Removes the blocks `left` from `blocks`: blocks with an id by the id alone, each block without id once for each time that `left` has it. */
 function without(blocks: readonly ShownBlock[], left: readonly ShownBlock[]): readonly ShownBlock[] {
   const ids = new Set(left.map((block) => readShownBlock(block).id))
   const counts = new Map<ShownBlock, number>()

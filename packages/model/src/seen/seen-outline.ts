@@ -3,15 +3,15 @@ import type { ProseElement } from '../prose/node.ts'
 import type { SeenOutline } from './seen.ts'
 import { partId, readShownBlock, type ShownBlock, type ShownHeadings } from './shown.ts'
 
-/** The outline that a caller knows after an answer showed it some headings. [AG-79] */
+/** Returns the outline that a caller knows after an answer showed some headings. [AG-79] */
 export function outlineShown(known: SeenOutline, { from, blocks, isAll }: ShownHeadings): SeenOutline {
   const before = isAll === true ? [] : Array.from({ length: from }, (_, index) => known[index] ?? null)
   return [...before, ...blocks, ...(isAll === true ? [] : known.slice(from + blocks.length))]
 }
 
 /**
- * The outline that a caller knows after a write of its own: what it brought, moved or removed is other than before, and what others changed
- * meanwhile is still unknown to it. `null`: what it knew is too little to tell. [AG-79]
+ * Returns the outline that a caller knows after a write of its own: with the headings that the write added, moved or removed, and without the changes that
+ * others made before the write. Returns `null` when the caller did not know a whole outline. [AG-79]
  */
 export function outlineWritten(
   known: SeenOutline,
@@ -23,7 +23,7 @@ export function outlineWritten(
   const list = after.filter((heading) => !was(heading) || shown.some((other) => isSame(other, heading)))
   for (const [index, heading] of shown.entries()) {
     if (was(heading)) continue
-    // Somebody else removed it, which the caller does not know: it stays behind the one that it stood behind.
+    // Somebody else removed this heading, which the caller does not know. So the heading stays behind the heading that was before it.
     const earlier = shown.slice(0, index).findLast((other) => list.some((each) => isSame(each, other)))
     const place = earlier === undefined ? 0 : list.findIndex((each) => isSame(each, earlier)) + 1
     list.splice(place, 0, heading)
@@ -31,13 +31,13 @@ export function outlineWritten(
   return list
 }
 
-/** A heading that had no id when it was shown may have got one. */
+/** Whether two shown headings are the same: by id, or by stamp when one of them has no id, since a heading may get an id later. */
 function isSame(a: ShownBlock, b: ShownBlock): boolean {
   const [one, other] = [readShownBlock(a), readShownBlock(b)]
   return one.id !== null && other.id !== null ? one.id === other.id : one.stamp === other.stamp
 }
 
-/** Whether a block is the heading that was shown. */
+/** Whether a stored block is a heading that was shown. */
 export function isShownHeading(shown: ShownBlock, block: ProseElement): boolean {
   const { id, stamp } = readShownBlock(shown)
   return id === null ? blockStamp(block) === stamp : id === partId(block)

@@ -7,20 +7,20 @@ export interface Changer {
   readonly name?: string
 }
 
-/** `null`: none was shown at this index. */
+/** By index, the headings that a caller was shown; `null` for an index at which no heading was shown. */
 export type SeenOutline = readonly (ShownBlock | null)[]
 
 /** One page as a caller last saw it. */
 export interface SeenPage {
   readonly pageId: string
-  /** Every block of the page was shown. */
+  /** Whether the caller was shown every block of the page. */
   readonly isWhole: boolean
   readonly blocks: readonly ShownBlock[]
-  /** By index, the heading that was last shown there. */
+  /** The headings that the caller was last shown, by index. */
   readonly outline?: SeenOutline
 }
 
-/** Who changed a block or shape last, when it was not this caller. */
+/** The last change of a block, shape, page or document by somebody else than the caller. */
 export interface SeenChange {
   readonly kind: 'block' | 'shape' | 'page' | 'document'
   readonly pageId: string
@@ -30,11 +30,11 @@ export interface SeenChange {
 }
 
 /**
- * What is known of the caller of an edit: what it saw of the pages that it writes, and what others changed there. Plain data. [AG-17, AG-20]
+ * What the relay knows about the caller of an edit: what the caller saw of the pages, and what others changed there. Plain data. [AG-17, AG-20]
  */
 export interface Seen {
   readonly pages: readonly SeenPage[]
   readonly changes: readonly SeenChange[]
-  /** What becomes of a page that is written as a whole by a caller that was not shown it. [AG-26] */
+  /** Whether a write of a whole page by a caller that was not shown the page gets a warning or is refused. [AG-26] */
   readonly blind: 'warn' | 'refuse'
 }

@@ -4,34 +4,34 @@ import type { ProseElement, ProseNode } from '../prose/node.ts'
 import { readStampedId, type Stamp } from '../stamps/stamp.ts'
 
 /**
- * A block as an answer showed it, `id#stamp`; of a block without id `#stamp`. Text, since thousands of them are sent between threads.
+ * A block as an answer showed it: `id#stamp`, or `#stamp` for a block without id. A text, since thousands of blocks are sent between threads.
  * [AG-17]
  */
 export type ShownBlock = string
 
-/** What an answer showed of one page. */
+/** The part of one page that an answer showed. */
 export interface ShownPage {
   readonly pageId: string
   readonly blocks: readonly ShownBlock[]
-  /** A block or section that the call asked for; otherwise the page is shown from its start, or from where the answer before ended. */
+  /** The answer shows one block or section of the page. Otherwise it shows the page from its start, or from where the answer before ended. */
   readonly isPart?: true
   readonly headings?: ShownHeadings
 }
 
 /** Headings of a page as an answer showed them, with their places in the outline. [AG-79] */
 export interface ShownHeadings {
-  /** The index of the first; of a page that is no part it follows from what was shown before. */
+  /** The index of the first heading, used when the page has `isPart`. Without `isPart` the index follows from the answers before. */
   readonly from: number
   readonly blocks: readonly ShownBlock[]
-  /** The whole outline was shown. */
+  /** The answer showed the whole outline. */
   readonly isAll?: true
 }
 
-/** Called by a read with what its answer shows, each time it makes one; the last call counts. */
+/** A read calls this function with what its answer shows, for each answer that it makes. The last call counts. */
 export type TellShown = (pages: readonly ShownPage[]) => void
 
 export interface NamedStamp {
-  /** `null`: the block has no id. */
+  /** The id of the block; `null` when it has none. */
   readonly id: string | null
   readonly stamp: Stamp
 }
@@ -42,8 +42,8 @@ export function readShownBlock(shown: ShownBlock): NamedStamp {
 }
 
 /**
- * Every block that stands for itself: at any depth one that has none in it, such as a text block or an image, and a block of the page's top level
- * with all that is in it, since items, cells and boxes have no id.
+ * Yields every block that is remembered by itself: at any depth a block without blocks inside, such as a text block or an image, and each top-level block as
+ * a whole, since items, cells and boxes have no id.
  */
 export function* partsOf(tree: readonly ProseElement[]): Generator<ProseElement> {
   for (const block of tree) {
@@ -60,7 +60,7 @@ function* leavesIn(nodes: readonly ProseNode[]): Generator<ProseElement> {
   }
 }
 
-/** The id by which a part is remembered. */
+/** Returns the id by which a part is remembered; `null` for a part that is remembered by its stamp. */
 export function partId(block: ProseElement): string | null {
   return isIdBearing(block) ? blockId(block) : null
 }
@@ -69,7 +69,7 @@ export function shownBlock(block: ProseElement): ShownBlock {
   return `${partId(block) ?? ''}#${blockStamp(block)}`
 }
 
-/** The headings that have sections, in their order. [PROSE-60] */
+/** Returns the headings that have sections, in order: those at the top level of the page. [PROSE-60] */
 export function shownHeadings(tree: readonly ProseElement[]): readonly ShownBlock[] {
   return tree.filter(({ type }) => type === 'heading').map(shownBlock)
 }

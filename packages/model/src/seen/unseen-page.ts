@@ -8,11 +8,11 @@ import { changedBy, type PageSight, removedBy } from './page-sight.ts'
 import { partId } from './shown.ts'
 import type { MergedContent } from './untouched.ts'
 
-/** What differs between a page as a caller saw it and as it is. */
+/** The differences between a page as a caller saw it and the stored page. */
 export interface UnseenBlocks {
   readonly changed: readonly Located[]
   readonly added: readonly Located[]
-  /** Ids of blocks that are gone. */
+  /** The ids of removed blocks. */
   readonly removed: readonly string[]
 }
 
@@ -20,12 +20,12 @@ export function isAllSeen({ changed, added, removed }: UnseenBlocks): boolean {
   return changed.length + added.length + removed.length === 0
 }
 
-/** What a whole-page write leaves as it is, whatever others made of it. */
+/** The parts that a write of the whole page leaves as they are stored, even when others changed them. */
 export type Left = Pick<MergedContent, 'asSeen' | 'frames'>
 
 const nothingLeft: Left = { asSeen: new Map(), frames: new Set() }
 
-/** Compares the page with what its caller was shown of it. `isCounted`: whether a block with this id counts. [AG-24, AG-25] */
+/** Compares a stored page with what the caller was shown of the page. `isCounted` says whether the block with an id counts. [AG-24, AG-25] */
 export function unseenBlocks(
   tree: ProseTree,
   sight: PageSight,
@@ -39,26 +39,26 @@ export function unseenBlocks(
     let isExplained = texts.some(({ block }) => block === top.block) || left.frames.has(top.block)
     for (const located of texts) {
       const found = sight.of(located.block)
-      // Where blocks are gone, what is around them cannot be compared.
+      // When blocks of the page are gone, the container of a changed or new block cannot be compared as a whole.
       isExplained ||= found !== 'same' && (missing.length > 0 || !left.asSeen.has(blockId(located.block) ?? ''))
       const id = partId(located.block)
       if (id !== null && !isCounted(id)) continue
       if (found === 'changed') changed.push(located)
       else if (found === 'unknown') added.push(located)
     }
-    // A list says more than its texts, such as which of its tasks are done.
+    // A container such as a list has more content than its texts, for example which tasks are done.
     if (!isExplained && sight.of(asSeen(top.block, left)) === 'unknown') (texts.length === 0 ? added : changed).push(top)
   }
   return { changed, added, removed: missing.filter(isCounted) }
 }
 
-/** A block with the texts that the caller saw in it. */
+/** Returns a block with its text blocks as the caller saw them. */
 function asSeen(block: ProseElement, left: Left): ProseElement {
   if (left.asSeen.size === 0) return block
   return mapIdBearing([block], (own) => left.asSeen.get(blockId(own) ?? '') ?? own)[0] as ProseElement
 }
 
-/** A top-level block and the text blocks in it, itself included where it is one. */
+/** Yields each top-level block with the blocks inside that can have an id; a text block includes itself. */
 function* unitsOf(tree: ProseTree): Generator<{ readonly top: Located; readonly texts: readonly Located[] }> {
   for (const [index, block] of tree.entries()) {
     const texts = idBearing([block]).map(({ path, block: own }) => ({ path: [index, ...path.slice(1)], block: own }))
@@ -71,13 +71,13 @@ const MOST_BYTES = 8_000
 const MOST_BLOCK_BYTES = 2_000
 const utf8 = new TextEncoder()
 
-/** The refusal of a write of a whole page whose caller did not see what it would replace. It does not name the version: the caller is to read. [AG-24, AG-26] */
+/** Refuses a write of a whole page that would replace blocks which its caller has not seen. Names no version: the caller has to read. [AG-24, AG-26] */
 export function pageChanged(page: {
   readonly pageId: string
   readonly naming: Naming
   readonly sight: PageSight
   readonly unseen: UnseenBlocks
-  /** The caller was shown the whole page. */
+  /** Whether the caller was shown the whole page. */
   readonly seen: boolean
 }): Refusal {
   const { pageId, naming, sight, unseen, seen } = page

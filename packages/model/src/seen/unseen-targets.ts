@@ -19,21 +19,21 @@ export interface OverwrittenPage extends Printed {
   readonly sight?: PageSight | undefined
 }
 
-/** A block as the call names it; without `id` by its text. */
+/** A block that a call names, by `id`; a call without `id` names the block by its text. */
 export interface NamedTarget {
   readonly id: string | undefined
   readonly located: Located
 }
 
-/** What goes: consecutive blocks of one parent. */
+/** The blocks that a call removes or replaces: `count` consecutive blocks of one parent, from `path` on. */
 interface Going {
   readonly path: Path
   readonly count: number
 }
 
 /**
- * Why blocks may not be overwritten or removed: a person changed one that is named by a bare id, or one that goes along is not as the caller saw
- * it. `null` when they may. [AG-27, AG-28]
+ * Refuses to overwrite or remove blocks in two cases: a block that the call names by a bare id was changed, and not by an agent; or a block that would go
+ * along, without being named, is not as the caller saw it. Returns `null` otherwise. [AG-27, AG-28]
  */
 export function refuseOverwrite(page: OverwrittenPage, targets: readonly NamedTarget[], going: Going): Refusal | null {
   if (page.sight === undefined || page.isVersionNamed === true) return null
@@ -44,21 +44,21 @@ export function refuseOverwrite(page: OverwrittenPage, targets: readonly NamedTa
   return refuseAlong(page, page.sight, targets, going)
 }
 
-/** [AG-28] */
+/** Refuses a block that is named by a bare id and that somebody, not known to be an agent, changed after the caller saw it. [AG-28] */
 function refuseBare(page: OverwrittenPage, sight: PageSight, { id, located }: NamedTarget): Refusal | null {
   if (id === undefined || stampOf(id) !== null || sight.of(located.block) !== 'changed') return null
   return sight.changer(id)?.kind === 'agent' ? null : blockChanged(page, id, located)
 }
 
-/** [AG-27] */
+/** Refuses when a block that goes along with the named blocks is not as the caller saw it. [AG-27] */
 function refuseAlong(page: OverwrittenPage, sight: PageSight, targets: readonly NamedTarget[], going: Going): Refusal | null {
   const stamped = targets.map(({ id }) => (id === undefined ? null : stampOf(id)))
-  // The stamp of a handle covers all that is in its block.
+  // The stamp of a handle covers all blocks in the block that the handle names.
   const isWithin = targets.length === 1 && going.path.length > (targets[0]?.located.path.length ?? 0)
   const isCovered = going.count === 1 || isWithin
   if (isCovered && stamped.some((found) => found !== null && readHandle(found.id) !== null)) return null
   const isStamped = stamped.some((found) => found !== null)
-  // What is in a block that is named by a handle is named with it.
+  // The blocks inside a named block count as named too.
   const named = new Set(targets.flatMap(({ located }) => leaves([located.block]).map(({ block }) => block)))
   const start = indexOf(going.path)
   for (let i = 0; i < going.count; i++) {
@@ -85,13 +85,13 @@ export interface ShrunkPage extends Printed {
   readonly pageId: string
   readonly tree: ProseTree
   readonly expectedVersion?: number | undefined
-  /** The id of the call, when it has one. With a stamp it says what was seen, so that what is not known counts as changed. */
+  /** The `id` argument of the call, if any. When `id` has a stamp, a block that the caller is not known to have seen counts as changed. */
   readonly id?: string | undefined
 }
 
 /**
- * Why blocks may not go that a call removes without naming them; `null` when all are as the caller saw them. `left`: the page without them.
- * `unit`: the container from which they go, whose handle says that all of it was seen; absent: the page. [AG-27]
+ * Refuses to remove blocks that the call does not name when one of these blocks is not as the caller saw it; `null` otherwise. `left` is the page after the
+ * removal. `unit` is the container of the removed blocks, whose handle the refusal shows; absent for the page itself. [AG-27]
  */
 export function refuseGone(
   seen: Seen,
@@ -111,7 +111,7 @@ export function refuseGone(
   return null
 }
 
-/** Quotes what another agent wrote and this call replaces without having seen it. [AG-28] */
+/** Quotes the named blocks that this call replaces although another agent changed them after the caller saw them. [AG-28] */
 export function replacedWarnings(
   { sight, isVersionNamed }: OverwrittenPage,
   targets: readonly NamedTarget[],
@@ -123,12 +123,12 @@ export function replacedWarnings(
   })
 }
 
-/** So many blocks are quoted; of the others only their number is told. */
+/** The most blocks that warnings quote; the further blocks are only counted. */
 const MOST_QUOTED = 20
 
 /**
- * Quotes the blocks that a write of the whole page gives other words and keeps under their ids, so that `removed` does not name them: those that
- * the caller had not seen as they were. [AG-28]
+ * Quotes the blocks whose words a write of the whole page replaces under the same ids, and that the caller had not seen as they were. The list `removed` of
+ * the answer does not name these blocks. [AG-28]
  */
 export function rewrittenWarnings({ tree, sight, isVersionNamed }: OverwrittenPage, after: ProseTree): readonly Warning[] {
   if (sight === undefined || isVersionNamed === true) return []

@@ -31,7 +31,7 @@ interface Removal {
   readonly call: (stored: string, seen: Seen) => ReturnType<typeof run>
 }
 
-/** Calls that remove what they do not name. */
+/** Calls that remove blocks which they do not name. */
 const REMOVALS: { readonly [what: string]: Removal } = {
   'a section': { page: section, call: (stored, seen) => run(stored, seen, 'delete_section', { id: HEADING }) },
   'a section named by a bare id': { page: section, call: (stored, seen) => run(stored, seen, 'delete_section', { id: 'blk-h' }) },
@@ -83,7 +83,7 @@ describe('blocks without id', () => {
     expect(done(remove(1, saw(columns(IMAGE)))).html).not.toContain(IMAGE)
   })
 
-  it('[AG-27] an image that the memory does not know counts as changed where the heading of its section is named by a stamped id', () => {
+  it('[AG-27] an image that the caller was not shown counts as changed where its section is named by a stamped id', () => {
     const partly = { isWhole: false }
     const remove = (seen: Seen, id: string) => run(section(IMAGE), seen, 'delete_section', { id })
     expect(refusal(remove(saw(section(''), [], partly), HEADING)).facts['current']).toMatchObject({ type: 'image' })
@@ -91,12 +91,12 @@ describe('blocks without id', () => {
       expect(done(outcome).html).not.toContain(IMAGE)
   })
 
-  it('[AG-27] an item goes with an image in it that was shown, whatever somebody wrote into another item of the list', () => {
+  it('[AG-27] an item is removed with a shown image in it, whatever somebody wrote into another item of the list', () => {
     const seen = saw(list(IMAGE))
     expect(done(run(list(IMAGE, 'by Ann'), seen, 'delete_block', { id: 'blk-i' })).html).not.toContain(IMAGE)
   })
 
-  it('[AG-27] an image that the caller put into a section in one step is removed with the section by a later one', () => {
+  it('[AG-27] an image that the caller put into a section in one step is removed with the section by a later step', () => {
     const step = (tool: string, args: object) => ({ tool, arguments: { pageId: 'p', ...args } })
     const insert = (id: string, page: string) =>
       run(page, saw(page), 'edit_document', {
@@ -106,7 +106,7 @@ describe('blocks without id', () => {
     expect(done(insert('blk-c', callout(''))).html).toBe('<p id="blk-minted0001"></p>')
   })
 
-  it('[AG-27] a span goes with all in a list at its end that is named by its stamped handle', () => {
+  it('[AG-27] a span is removed with all blocks in a list at its end that is named by its stamped handle', () => {
     const page = `<p id="blk-1">one</p>${list(IMAGE)}`
     const stamp = stampOf(list(IMAGE))
     const seen = saw('<p id="blk-1">one</p>', [], { isWhole: false })
@@ -115,7 +115,7 @@ describe('blocks without id', () => {
     )
   })
 
-  it('[AG-17] [AG-27] an image that was read alone by its handle is known, wherever it stands', () => {
+  it('[AG-17] [AG-27] an image that was read alone by its handle counts as seen, wherever it stands', () => {
     for (const [page, handle] of [
       [section(IMAGE), '@2'],
       [callout(IMAGE), '@1.1'],

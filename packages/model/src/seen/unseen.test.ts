@@ -12,7 +12,7 @@ const set = (stored: string, seen: Seen | undefined, args: object = {}) =>
   run(stored, seen, 'set_prose', { content: '<p>all</p>', format: 'html', ...args } as never)
 
 describe('a whole page', () => {
-  it('[AG-28] that is replaced on purpose quotes the blocks that it rewrote under their ids and that the caller had not seen so', () => {
+  it('[AG-28] a page write with replace quotes the rewritten blocks that the caller had not seen as they were', () => {
     const content = '<p id="blk-1">uno</p><p id="blk-2">two</p><p id="blk-4">four</p>'
     const { warnings } = done(set(NOW, saw(BEFORE, [by(ANN, 'blk-2')]), { content, replace: true }))
     expect(warnings.map(({ reason }) => reason)).toEqual([
@@ -21,21 +21,21 @@ describe('a whole page', () => {
     ])
   })
 
-  it('[AG-28] quotes no block that the caller had seen, that still says its words, or whose version the call names', () => {
+  it('[AG-28] a page write quotes no block that the caller had seen or whose words stay, and none with expectedVersion', () => {
     const seen = saw(BEFORE, [by(ANN, 'blk-2')])
     const content = '<p id="blk-1">uno</p><p id="blk-2">two by Ann and me</p>'
     expect(done(set(NOW, seen, { content, replace: true })).warnings).toEqual([])
     expect(done(set(NOW, seen, { content: '<p id="blk-2">all</p>', replace: true, expectedVersion: 1 })).warnings).toEqual([])
   })
 
-  it('[AG-28] quotes twenty rewritten blocks and counts the others', () => {
+  it('[AG-28] a page write quotes twenty rewritten blocks and counts the others', () => {
     const page = (word: string) => Array.from({ length: 25 }, (_, i) => `<p id="blk-${i}">${word} ${i}</p>`).join('')
     const { warnings } = done(set(page('old'), saw(null), { content: page('new'), replace: true }))
     expect(warnings).toHaveLength(21)
     expect(warnings.at(-1)?.reason).toBe('5 more blocks that you had not seen said something else')
   })
 
-  it('[AG-24] is refused when others changed, added or removed blocks since it was shown, with these blocks and who', () => {
+  it('[AG-24] a page write after others changed, added or removed blocks is refused with these blocks and who did it', () => {
     const changes = [by(ANN, 'blk-2'), by(BOT, 'blk-3', true)]
     const { code, message, facts } = refusal(set(NOW, saw(BEFORE, changes)))
     expect([code, facts['seen'], facts['total']]).toEqual(['ERR_PAGE_CHANGED', true, 3])
@@ -46,7 +46,7 @@ describe('a whole page', () => {
     expect(JSON.stringify([message, facts])).not.toMatch(/ersion/)
   })
 
-  it('[AG-24] is written when it is empty, when the version is named, with replace, and when nobody changed it', () => {
+  it('[AG-24] a page is written when it is empty or unchanged, and with expectedVersion or replace', () => {
     const changes = [by(ANN, 'blk-2')]
     for (const outcome of [
       set('<p></p>', saw(BEFORE, changes)),
@@ -57,20 +57,20 @@ describe('a whole page', () => {
       expect([done(outcome).html.includes('all'), done(outcome).warnings]).toEqual([true, []])
   })
 
-  it('[AG-24] is written over a page that somebody emptied, which leaves a paragraph with an id', () => {
+  it('[AG-24] a page that somebody emptied, which leaves a paragraph with an id, is written', () => {
     const emptied = set('<p id="blk-9"></p>', saw(BEFORE, [by(ANN, 'blk-2', true)]))
     expect([done(emptied).html.includes('all'), done(emptied).warnings]).toEqual([true, []])
     expect(done(set('<p id="blk-9"></p>', undefined, { content: '' })).warnings).toEqual([])
   })
 
-  it('[AG-24] counts a task that a person ticked, and nothing that only got an id', () => {
+  it('[AG-24] a task that a person ticked counts as changed, and a block that only got an id does not', () => {
     const task = (isDone: boolean, id = ' id="blk-t"') =>
       `<ul data-type="taskList"><li data-type="taskItem" data-checked="${isDone}"><p${id}>do it</p></li></ul>`
     expect(refusal(set(task(true), saw(task(false)))).facts['total']).toBe(1)
     expect(done(set(task(false), saw(task(false, '')))).html).toContain('all')
   })
 
-  it('[AG-24] names at most 10 blocks with at most 2,000 bytes each and 8,000 in all', () => {
+  it('[AG-24] the refusal of a page write shows at most 10 blocks, 2,000 bytes of each and 8,000 in all', () => {
     const long = (i: number) => `<p id="blk-${i}">${`${i} ${'ä'.repeat(1_500)}`}</p>`
     const many = Array.from({ length: 12 }, (_, i) => long(i)).join('')
     const { facts } = refusal(set(many, saw(BEFORE)))
@@ -84,7 +84,7 @@ describe('a whole page', () => {
   const carried = (...blocks: readonly [id: string, seen: string, text: string][]) =>
     blocks.map(([id, seen, text]) => `<!-- ${id}#${stampOf(`<p>${seen}</p>`)} -->\n${text}`).join('\n\n')
 
-  it('[AG-25] that was read with ids, changed in one place and sent back whole keeps what people wrote in the other places', () => {
+  it('[AG-25] a page read with ids and sent back with one change keeps what people wrote in other places', () => {
     const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'], ['blk-3', 'three', 'three'])
     const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
     for (const seen of [saw(BEFORE, [by(ANN, 'blk-2'), by(ANN, 'blk-3', true)]), saw(null), undefined]) {
@@ -93,7 +93,7 @@ describe('a whole page', () => {
     }
   })
 
-  it('[AG-25] [AG-32] that says only what the caller once read tells that it brings nothing back of what others changed since', () => {
+  it('[AG-25] [AG-32] a page sent back as it was read restores nothing that others changed, with a warning', () => {
     const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two'], ['blk-3', 'three', 'three'])
     const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
     const reason =
@@ -112,7 +112,7 @@ describe('a whole page', () => {
     expect(same.warnings).toEqual([])
   })
 
-  it('[AG-25] is refused when the caller and somebody else changed the same block, with or without memory', () => {
+  it('[AG-25] a page write is refused when the caller and somebody else changed the same block, with or without memory', () => {
     const content = carried(['blk-1', 'one', 'one'], ['blk-2', 'two', 'two by me'])
     const stored = '<p id="blk-1">one</p><p id="blk-2">two by Ann</p>'
     for (const seen of [saw(BEFORE, [by(ANN, 'blk-2')]), saw(null), undefined]) {
@@ -136,7 +136,7 @@ describe('a whole page', () => {
         .join('\n')
     const seen = saw(tasks(['blk-1', false, 'one'], ['blk-2', false, 'two']), [by(ANN, 'blk-2')])
 
-    it('[AG-25] keeps the box that a person ticked and the words of that person when the caller changed words of another task', () => {
+    it('[AG-25] a page write that changes words of one task keeps box and words that a person changed', () => {
       const content = sent(['blk-1', false, 'one', 'one by me'], ['blk-2', false, 'two', 'two'])
       const write = (stored: string) => done(set(stored, seen, { content, format: 'markdown' })).html
       expect(write(tasks(['blk-1', false, 'one'], ['blk-2', true, 'two by Ann']))).toBe(
@@ -148,7 +148,7 @@ describe('a whole page', () => {
       expect(write(tasks(['blk-1', true, 'one']))).toBe(tasks(['blk-1', true, 'one by me']))
     })
 
-    it('[AG-24] is refused when a person ticked a box and the caller ticked another one', () => {
+    it('[AG-24] a page write is refused when a person ticked one box and the caller another', () => {
       const content = sent(['blk-1', true, 'one', 'one'], ['blk-2', false, 'two', 'two'])
       const stored = tasks(['blk-1', false, 'one'], ['blk-2', true, 'two by Ann'])
       const { code, facts } = refusal(set(stored, seen, { content, format: 'markdown' }))
@@ -160,7 +160,7 @@ describe('a whole page', () => {
     })
   })
 
-  it('[AG-25] what the caller did not touch is not known to it after the write', () => {
+  it('[AG-25] after a page write, the caller does not count as having seen blocks that it left alone', () => {
     const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
     const outcome = done(
       set('<p id="blk-1">one</p><p id="blk-2">two by Ann</p>', saw('<p id="blk-1">one</p><p id="blk-2">two</p>'), {
@@ -171,7 +171,7 @@ describe('a whole page', () => {
     expect(outcome.shown).toMatchObject([{ pageId: 'p', blocks: [`blk-1#${stampOf('<p>one by me</p>')}`] }])
   })
 
-  it('[AG-26] that its caller was not shown whole is written with a warning, or refused where the operator says so', () => {
+  it('[AG-26] a page that its caller was not shown whole is written with a warning, or refused by configuration', () => {
     for (const seen of [saw(null), saw('<p id="blk-1">one</p>', [], { isWhole: false })]) {
       const [blind] = done(set(BEFORE, seen)).warnings
       expect(blind?.reason).toContain('not shown all of page p')
@@ -183,7 +183,7 @@ describe('a whole page', () => {
     }
   })
 
-  it('[AG-26] with stamped ids is never written blind where it would remove blocks', () => {
+  it('[AG-26] content with stamped ids is never written blind where the write would remove blocks', () => {
     const content = carried(['blk-1', 'one', 'one by me'], ['blk-2', 'two', 'two'])
     for (const blind of ['warn', 'refuse'] as const) {
       const refused = refusal(set(BEFORE, saw(null, [], { blind }), { content, format: 'markdown' }))
@@ -201,7 +201,7 @@ describe('a block', () => {
   const one = (stored: string, seen: Seen | undefined, args: object = {}) =>
     run(stored, seen, 'set_prose', { id: 'blk-2', content: 'mine', ...args } as never)
 
-  it('[AG-28] that a person, or nobody knows who, changed since it was seen is not overwritten by its bare id', () => {
+  it('[AG-28] a block that a person or an unknown writer changed is not overwritten by its bare id', () => {
     for (const changes of [[by(ANN, 'blk-2')], []]) {
       const { code, facts } = refusal(one(NOW, saw(BEFORE, changes)))
       expect([code, facts['current']]).toEqual(['ERR_BLOCK_CHANGED', expect.objectContaining({ content: 'two by Ann' })])
@@ -217,12 +217,12 @@ describe('a block', () => {
       expect([done(outcome).html.includes('mine'), done(outcome).warnings]).toEqual([true, []])
   })
 
-  it('[AG-28] that another agent changed is overwritten, with a warning that quotes it and says who it was', () => {
+  it('[AG-28] a block that another agent changed is overwritten, with a warning that quotes block and agent', () => {
     const [warning] = done(one(NOW, saw(BEFORE, [by({ ...BOT, name: 'Bot' }, 'blk-2')]))).warnings
     expect(warning?.reason).toMatch(/two by Ann.*Bot \(bot\)/)
   })
 
-  it('[AG-7] [AG-8] [AG-22] refusals say who changed or removed a block, where that is known', () => {
+  it('[AG-7] [AG-8] [AG-22] refusals say who changed or removed a block when the relay knows who did', () => {
     const stamped = `blk-2#${stampOf('<p>two</p>')}`
     expect(refusal(one(NOW, saw(null, [by(ANN, 'blk-2')]), { id: stamped })).facts['changedBy']).toEqual(ANN)
     expect(refusal(one(NOW, saw(BEFORE, [by(ANN, 'blk-3', true)]), { id: 'blk-3' })).facts['removedBy']).toEqual(ANN)
@@ -233,17 +233,17 @@ describe('a block', () => {
     `<ul><li><p id="blk-i">item</p><ul><li><p id="blk-s">${inner}</p></li></ul></li><li><p id="blk-j">other</p></li></ul>`
   const remove = (stored: string, seen: Seen | undefined, args: object) => run(stored, seen, 'delete_block', args as never)
 
-  it('[AG-27] what goes along with a removed item and was changed or added since makes the call refused, with the whole item as current', () => {
+  it('[AG-27] an item with blocks that were changed since is not removed, and the refusal shows all of it', () => {
     const { code, facts } = refusal(remove(list('sub by Ann'), saw(list('sub'), [by(ANN, 'blk-s')]), { id: 'blk-i' }))
     const current = facts['current'] as { readonly id: string; readonly content: string }
     expect([code, facts['changedBy'], current.id]).toEqual(['ERR_BLOCK_CHANGED', ANN, expect.stringMatching(/^@0\.0#/)])
     expect(current.content).toContain('sub by Ann')
-    // The handle says that the caller has seen it.
+    // The stamped handle in the refusal says that the caller has seen the whole item.
     expect(done(remove(list('sub by Ann'), saw(list('sub')), { id: current.id })).html).not.toContain('sub by Ann')
     expect(done(remove(list('sub'), saw(list('sub')), { id: 'blk-i' })).html).not.toContain('sub')
   })
 
-  it('[AG-27] where the block is named by a stamped id, what the memory does not know counts as changed', () => {
+  it('[AG-27] when a call names a block by a stamped id, blocks that the caller was not shown count as changed', () => {
     const stamped = `blk-i#${stampOf('<p>item</p>')}`
     const current = refusal(remove(list('sub'), saw(null), { id: stamped })).facts['current'] as { readonly id: string }
     expect(done(remove(list('sub'), saw(null), { id: current.id })).html).not.toContain('item')
@@ -252,7 +252,7 @@ describe('a block', () => {
     expect(done(remove(list('sub'), undefined, { id: stamped })).html).not.toContain('item')
   })
 
-  it('[AG-27] a span is refused when a block inside it was changed since', () => {
+  it('[AG-27] a write over a span is refused when a block inside the span was changed since', () => {
     const span = (seen: Seen) => run(NOW, seen, 'set_prose', { id: 'blk-1', untilId: 'blk-4', content: 'x' } as never)
     const { facts } = refusal(span(saw(NOW.replace('two by Ann', 'two'), [by(ANN, 'blk-2')])))
     expect(facts['current']).toMatchObject({ content: 'two by Ann' })
@@ -297,7 +297,7 @@ describe('a block', () => {
     }
   })
 
-  it('[AG-27] a row that is not removed is answered with the whole table, whose handle then removes it', () => {
+  it('[AG-27] the refusal to remove a row shows the whole table, and the handle of the table then removes the row', () => {
     const table = (text: string, id = ' id="blk-b"') =>
       `<table><tbody><tr><td><p id="blk-a">a</p></td></tr><tr><td><p${id}>${text}</p></td></tr></tbody></table>`
     const row = (stored: string, seen: Seen, id?: string) =>

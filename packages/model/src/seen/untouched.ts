@@ -5,23 +5,23 @@ import type { ProseElement, ProseNode, ProseTree } from '../prose/node.ts'
 import type { Stamp } from '../stamps/stamp.ts'
 import type { PageSight } from './page-sight.ts'
 
-/** Content of a call for a whole page, with what it says of blocks that the caller had seen. [AG-25] */
+/** The content of a call for a whole page, merged with the stored page. [AG-25] */
 export interface MergedContent {
-  /** The content, in which every block that the caller did not touch is the stored one. */
+  /** The content, in which every block that the caller did not touch is the stored block. */
   readonly tree: ProseTree
   /** Ids of the blocks that the caller did not touch. */
   readonly untouched: ReadonlySet<string>
-  /** Ids of the blocks that the caller changed, and that are not stored any more as it saw them. */
+  /** Ids of the blocks that the caller changed, and that somebody else changed or removed too. */
   readonly stale: ReadonlySet<string>
-  /** The blocks that the caller did not touch, as it saw them, by id. */
+  /** The blocks that the caller did not touch, as the caller saw them, by id. */
   readonly asSeen: ReadonlyMap<string, ProseElement>
-  /** Stored lists, tables and boxes of which the caller changed no more than words, so that all else in them stays as it is stored. */
+  /** Stored lists, tables and boxes in which the caller changed only words, so that everything else in them stays as stored. */
   readonly frames: ReadonlySet<ProseElement>
 }
 
 /**
- * Compares content with the stamps that its ids carried. What still has its stamp was not touched, so it stays as it is stored now, or stays
- * removed. [AG-25]
+ * Compares content with the stamps that its ids carried. A block that still has the content of its stamp was not touched by the caller, so it stays as it is
+ * stored now, or stays removed. [AG-25]
  */
 export function mergeStamped(
   stored: ProseTree,
@@ -47,7 +47,7 @@ export function mergeStamped(
       asSeen.set(id, block)
     } else if (now === undefined || blockStamp(now) !== stamp) stale.add(id)
   }
-  // What is stored within a container whose blocks all say what the content says is kept as it is, white space included. [PROSE-54]
+  // A container whose stored blocks all equal those of the content needs no merge, so its white space stays as it is. [PROSE-54]
   const isStored = (container: ProseElement): boolean =>
     idBearing([container]).every(({ block }) => {
       const now = known.get(blockId(block) ?? '')
@@ -65,12 +65,12 @@ export function mergeStamped(
       }
       if (element.content.length === 0 || isStored(element)) return [node]
       const inside = merge(element.content)
-      // All that was in it is removed, so it is too; a cell stays, since its row needs it.
+      // A container that becomes empty is removed; a cell stays, since its row needs all its cells.
       if (inside.length === 0 && !isCell(element)) return []
       return [withContent(element, inside) as ProseNode as N]
     })
   const frameOf = framesOf(stored)
-  /** The stored block with the caller's words, when these are all that the caller changed in its block. */
+  /** Returns the stored container with the words of the caller, when the caller changed nothing but words in it. */
   const withWords = (block: ProseElement): ProseElement | undefined => {
     const frame = frameOf(block)
     if (frame === undefined || isIdBearing(block)) return undefined
@@ -92,7 +92,7 @@ export function mergeStamped(
   return { tree, untouched, stale, asSeen, frames }
 }
 
-/** Finds the stored top-level block with the ids that a block of the content has; `undefined` when they stand in none, or in several. */
+/** Finds the stored top-level block with the ids that a block of the content has; `undefined` when these ids are in no stored block, or in several. */
 function framesOf(stored: ProseTree): (block: ProseElement) => ProseElement | undefined {
   const owners = new Map(stored.flatMap((block) => idsOf([block]).map((id) => [id, block] as const)))
   return (block) => {

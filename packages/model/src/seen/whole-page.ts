@@ -22,15 +22,15 @@ interface WholePage extends Printed {
 
 interface Checked extends MergedContent {
   readonly warnings: readonly Warning[]
-  /** The caller was not shown what it replaces. [AG-26] */
+  /** The caller was not shown the page that the call replaces. [AG-26] */
   readonly isBlind: boolean
 }
 
 const nobody = new PageSight(undefined, '')
 
 /**
- * Decides whether a page may be written as a whole, and merges what the caller did not touch. What is stored is compared at the moment of the
- * write. [AG-24, AG-25, AG-26]
+ * Decides whether a page may be written as a whole, and keeps the stored blocks that the caller did not touch. Compares with the page as it is stored at the
+ * moment of the write. [AG-24, AG-25, AG-26]
  */
 export function checkWholePage(
   page: WholePage,
@@ -56,7 +56,7 @@ export function checkWholePage(
   return refuse(lost, false)
 }
 
-/** Blocks that the caller changed and somebody else too. [AG-25] */
+/** Returns the blocks that both the caller and somebody else changed. [AG-25] */
 function staleBlocks(tree: ProseTree, { stale }: MergedContent): UnseenBlocks {
   const present = new Set(idsOf(tree))
   const blocks = unseenBlocks(tree, nobody, (id) => stale.has(id))
@@ -64,7 +64,7 @@ function staleBlocks(tree: ProseTree, { stale }: MergedContent): UnseenBlocks {
   return { changed, added: [], removed: [...stale].filter((id) => !present.has(id)) }
 }
 
-/** Stored blocks that the content does not hold. [AG-26] */
+/** Returns the stored blocks that the content of a call lacks. [AG-26] */
 function lostBlocks(tree: ProseTree, { tree: content }: MergedContent): UnseenBlocks {
   const kept = new Set(idsOf(content))
   const names = new Set(Array.from(partsOf(content), shownBlock))
@@ -80,8 +80,8 @@ function blind(pageId: string): Warning {
 const MOST_NAMED = 5
 
 /**
- * Tells a caller who seems to want back what it read that blocks which others changed or removed since stay as they are: it sent them as it
- * had read them. [AG-25, AG-32]
+ * Warns a caller that sent blocks as it had read them, although others changed or removed these blocks since: the blocks stay as they are stored now.
+ * [AG-25, AG-32]
  */
 export function keptWarnings(tree: ProseTree, { asSeen }: MergedContent): readonly Warning[] {
   if (asSeen.size === 0) return []
@@ -103,8 +103,8 @@ export function keptWarnings(tree: ProseTree, { asSeen }: MergedContent): readon
 }
 
 /**
- * What the caller knows of a page that it has just written as a whole: all but the blocks that it did not touch and that others may have changed.
- * [AG-19, AG-25]
+ * Returns what the caller knows of a page after writing it as a whole: all blocks except those that the caller did not touch and that others may have
+ * changed. [AG-19, AG-25]
  */
 export function shownAfter(
   { pageId, sight = nobody }: WholePage,
@@ -113,7 +113,7 @@ export function shownAfter(
 ): ShownPage {
   const kept = [...frames].filter((frame) => sight.of(frame) !== 'same')
   const unseen = new Set(idsOf(kept))
-  // Images and the like, which others put into what was kept.
+  // Parts without id, such as images, that others put into kept containers.
   const nameless = new Set(
     [...partsOf(kept)].filter((part) => partId(part) === null && sight.of(part) !== 'same').map(shownBlock),
   )

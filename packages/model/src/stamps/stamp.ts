@@ -1,17 +1,17 @@
 import { murmur3 } from './murmur3.ts'
 
-/** Four characters that stand for what a block or shape says. It is computed when it is printed and never stored. [AG-1] */
+/** A stamp: four characters that stand for the content of a block or shape. Stamps are computed when printed and never stored. [AG-1] */
 export type Stamp = string
 
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
 const utf8 = new TextEncoder()
 
-/** The 32 bits that a stamp is the upper part of. [AG-2, AG-66] */
+/** The 32-bit hash of a text. A stamp is the upper 20 bits of such a hash. [AG-2, AG-66] */
 export function hashOfText(text: string): number {
   return murmur3(utf8.encode(text))
 }
 
-/** The stamp of a canonical text: the upper 20 bits of its hash, 5 bits a character. [AG-2] */
+/** Returns the stamp of a canonical text: the upper 20 bits of its hash, 5 bits for each character. [AG-2] */
 export function stampOfText(text: string): Stamp {
   return stampOfHash(hashOfText(text))
 }
@@ -27,7 +27,7 @@ export interface StampedId {
   readonly stamp: Stamp
 }
 
-/** Cuts a text at its last `#`; `null` when nothing of the form of a stamp follows it. Upper case counts as lower case. [AG-6] */
+/** Splits a text at its last `#` into id and stamp; `null` when no stamp follows the `#`. Upper case counts as lower case. [AG-6] */
 export function readStampedId(text: string): StampedId | null {
   const at = text.lastIndexOf('#')
   const stamp = text.slice(at + 1).toLowerCase()
@@ -35,7 +35,7 @@ export function readStampedId(text: string): StampedId | null {
   return { id: text.slice(0, at), stamp }
 }
 
-/** `id#stamp`. [AG-1] */
+/** Writes `id#stamp`. [AG-1] */
 export function stampedId(id: string, stamp: Stamp): string {
   return `${id}#${stamp}`
 }

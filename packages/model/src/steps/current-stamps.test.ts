@@ -56,7 +56,7 @@ describe('shapes in several steps', () => {
       expect(run(body, [change, again(id, 'two')])).toMatchObject({ code: 'ERR_SHAPE_CHANGED', facts: { step: 2 } })
   })
 
-  it('[AG-56] a shape that an earlier step changed is not taken for one of the same id on another page', () => {
+  it('[AG-56] a shape that an earlier step changed is not taken for a shape with the same id on another page', () => {
     const there = (id: string) => step('update_shape', { pageId: 'c2', id, patch: { text: 'two' } })
     expect(stored(done(run(body, [change, there(otherName)])), 1)['label']).toBe('two')
     expect(run(body, [change, there(name)])).toMatchObject({ code: 'ERR_SHAPE_CHANGED', facts: { step: 2 } })
@@ -75,7 +75,7 @@ describe('blocks in several steps', () => {
   const remove = (id: string) => step('delete_section', { pageId: 'p', id })
   const outlineOnly = saw('<h1 id="blk-h">Head</h1><h1 id="blk-n">Next</h1>', [], { isWhole: false })
 
-  it('[AG-27] [AG-56] what the memory does not know is not removed along with a heading named by a stamped id, also when an earlier step changed the heading', () => {
+  it('[AG-27] [AG-56] after a step changed a heading, its old stamp removes no section that was not shown', () => {
     const current = { content: 'by Ann' }
     expect(run(proseBody(PAGE), [remove(heading)], outlineOnly)).toMatchObject({ code: 'ERR_BLOCK_CHANGED', facts: { current } })
     for (const steps of [
@@ -87,19 +87,19 @@ describe('blocks in several steps', () => {
     }
   })
 
-  it('[AG-27] [AG-56] a heading that an earlier step changed is removed by its stamp of before with what the caller had seen, or without any memory', () => {
+  it('[AG-27] [AG-56] after a step changed a heading, its old stamp removes a section that was shown', () => {
     for (const seen of [saw(PAGE), saw(PAGE, [], { isWhole: false }), undefined])
       expect(contentOf(done(run(proseBody(PAGE), [demote, remove(heading)], seen)))).toBe('<h1 id="blk-n">Next</h1>')
   })
 
-  it('[AG-27] [AG-56] a heading that earlier steps changed and moved to another page is found there by its stamp of before', () => {
+  it('[AG-27] [AG-56] a heading that earlier steps changed and moved to another page is found there by its old stamp', () => {
     const body = proseBody(PAGE, {}, prosePage('q', '<p id="blk-q">q</p>'))
     const move = step('restructure_outline', { pageId: 'p', op: 'move', id: heading, toPageId: 'q' })
     const removed = done(run(body, [demote, move, step('delete_section', { pageId: 'q', id: heading })], saw(PAGE)))
     expect([contentOf(removed), contentOf(removed, 'q')]).toEqual(['<h1 id="blk-n">Next</h1>', '<p id="blk-q">q</p>'])
   })
 
-  it('[AG-28] [AG-56] a heading that an earlier step changed may be overwritten by its stamp of before, whatever the memory says that others changed', () => {
+  it('[AG-28] [AG-56] a heading that an earlier step changed is overwritten by its old stamp, whatever others did', () => {
     const set = step('set_prose', { pageId: 'p', id: heading, content: '# Mine' })
     const stale = saw(PAGE.replace('Head', 'Old'), [by(ANN, 'blk-h')])
     expect(contentOf(done(run(proseBody(PAGE), [demote, set], stale)))).toContain('Mine</h')

@@ -6,20 +6,20 @@ import { blockId, idBearing } from '../prose/blocks.ts'
 import { pageTree } from '../prose/page.ts'
 import { readStampedId, type Stamp, stampedId } from '../stamps/stamp.ts'
 
-/** The stamps of what has an id. */
+/** Returns the stamps of the blocks or shapes with an id; usually one, none when the id is gone. */
 type StampsOf = (id: string) => readonly Stamp[]
 
 /**
- * What stands for the ids of a step: one whose stamp is that of before the call, and whose block or shape an earlier step changed, gets the stamp
- * that this has now. It does not lose it, since a stamp also says that the caller saw the block alone, and not what is removed along with it.
- * `pageIds`: the pages that the step names; empty: any. [AG-27, AG-56]
+ * Returns a function that updates the ids in a step. When an earlier step changed a block or shape, and the id has the stamp from before the call, the id gets
+ * the present stamp. The stamp is not just dropped, since it also says that the caller has seen this block, but not the blocks that are removed along with
+ * it. `pageIds` are the pages that the step names; empty for any page. [AG-27, AG-56]
  */
 export function currentStamps(before: DocumentBody, now: DocumentBody, pageIds: readonly string[]): (id: string) => string {
   if (before === now) return (id) => id
   const kinds = [shapeStamps, blockStamps].map((stamps) => [stamps(before, pageIds), stamps(now, pageIds)] as const)
   return (text) => {
     const stamped = readStampedId(text)
-    // A handle finds its block by the stamp alone.
+    // The stamp of a handle stays, since a handle finds its block by the stamp.
     if (stamped === null || stamped.id.startsWith('@')) return text
     const { id, stamp } = stamped
     const found = kinds.find(([were]) => were(id).includes(stamp))
@@ -27,12 +27,12 @@ export function currentStamps(before: DocumentBody, now: DocumentBody, pageIds: 
     const [, are] = found
     const [current, ...others] = are(id)
     if (current === stamp || others.includes(stamp) || are(text).length > 0) return text
-    // What is gone or there twice is for the tool to tell.
+    // When the id is gone or occurs twice, the tool gets the bare id and refuses the call.
     return current === undefined || others.length > 0 ? id : stampedId(id, current)
   }
 }
 
-/** Shapes have their ids on one page. */
+/** Returns the stamps of shapes by id, on the named pages only, since an id of a shape is unique only within its page. */
 function shapeStamps({ canvas }: DocumentBody, pageIds: readonly string[]): StampsOf {
   let byId: Map<string, JsonObject[]> | undefined
   return (id) => {
@@ -49,7 +49,7 @@ function shapeStamps({ canvas }: DocumentBody, pageIds: readonly string[]): Stam
   }
 }
 
-/** Blocks keep their ids when a step moves them to another page. */
+/** Returns the stamps of blocks by id: on the named pages, else on any page, since a moved block keeps its id. */
 function blockStamps({ prose }: DocumentBody, pageIds: readonly string[]): StampsOf {
   const found = (pages: DocumentBody['prose']['pages'], id: string): readonly Stamp[] =>
     // A page is only parsed when its text contains the id.

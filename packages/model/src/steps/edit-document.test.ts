@@ -21,7 +21,7 @@ function done(...steps: readonly object[]) {
 }
 
 describe('several edits as one', () => {
-  it('[TOOL-edit_document] [AG-57] steps run in order on one body; the answer has what each changed and the ids that it made', () => {
+  it('[TOOL-edit_document] [AG-57] steps run in order on one body, and the answer has changes and new ids of each', () => {
     const { html, result } = done(
       step('insert_block', { id: 'blk-a', content: '<p>New</p>', format: 'html' }),
       step('edit_text', { edits: [{ find: 'New', replace: 'Newer' }] }),
@@ -46,14 +46,14 @@ describe('several edits as one', () => {
   })
 
   it.each(['$1.blocks[9].id', '$2.blocks[0].id', '$3.blocks[0].id', '$1.blocks', '$1.pageId.length'])(
-    '[AG-55] the reference %s is refused with the members of the result that it names',
+    '[AG-55] the reference %s is refused with the members of the result that the reference names',
     (id) => {
       const refused = run(step('insert_block', { id: 'blk-a', content: 'x' }), step('delete_block', { id }))
       expect(refused).toMatchObject({ kind: 'refused', code: 'ERR_STEP_REF', facts: { step: 2, reference: id } })
     },
   )
 
-  it('[AG-56] a block that an earlier step changed passes with the stamp it had before, and with no other', () => {
+  it('[AG-56] a block that an earlier step changed is accepted with its stamp from before the call, and with no other', () => {
     const { html } = done(
       step('edit_text', { edits: [{ find: 'Alpha', replace: 'Omega' }] }),
       step('set_block', { id: alpha, level: 3 }),
@@ -73,7 +73,7 @@ describe('several edits as one', () => {
     expect(contentOf(body)).toBe(PAGE)
   })
 
-  it('[AG-57] a failure that shows blocks after earlier steps wrote says that what these wrote is not stored', () => {
+  it('[AG-57] a failure that shows blocks after earlier steps wrote says that these writes are not stored', () => {
     const note =
       ' Nothing of the call is stored: what earlier steps wrote, ids and stamps included, is shown for this step alone.'
     const missing = step('delete_block', { id: 'blk-none' })
@@ -85,7 +85,7 @@ describe('several edits as one', () => {
     expect(messageOf(step('insert_block', { id: 'blk-b', content: 'x' }), step('set_block', { id: 'blk-a' }))).not.toContain(note)
   })
 
-  it('[AG-57] fixes and warnings say of which step they are', () => {
+  it('[AG-57] fixes and warnings have the number of their step', () => {
     const { fixes, warnings } = done(
       step('set_block', { id: 'blk-a', type: 'heading' }),
       step('insert_section', { title: 'x', level: 9 }),
@@ -94,7 +94,7 @@ describe('several edits as one', () => {
     expect(fixes).toMatchObject([{ field: 'level', step: 2 }])
   })
 
-  it('[AG-48] words that several steps change in one block are told one after the other', () => {
+  it('[AG-48] word edits of several steps in one block are reported one after the other', () => {
     const { textChanges } = done(
       step('edit_text', { edits: [{ find: 'Alpha', replace: 'Alpine' }] }),
       step('edit_text', { edits: [{ find: 'Alpine', replace: 'Alpaca' }] }),

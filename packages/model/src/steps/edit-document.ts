@@ -21,19 +21,19 @@ import type { ShownPage } from '../seen/shown.ts'
 import { currentStamps } from './current-stamps.ts'
 import { resolved, withIds } from './step-references.ts'
 
-/** One call of a write tool inside of a call. [AG-53] */
+/** One step of edit_document: a call of a write tool inside of a call. [AG-53] */
 export interface Step {
   /** The name of the edit. */
   readonly tool: string
   readonly arguments: { readonly [name: string]: unknown }
 }
 
-/** Arguments of a step that were made before the write, as the tool of the step takes them. */
+/** Arguments of a step that were prepared before the write, in the form that the tool of the step takes. */
 export interface PreparedStep extends Pick<GenerateDiagram, 'drawn' | 'fit' | 'isRefused'>, Pick<WithWays, 'ways'> {}
 
 export interface EditDocument {
   readonly steps: readonly Step[]
-  /** By step what was prepared for it. Absent: nothing was, and steps do everything themselves. */
+  /** The preparation of each step, by step. When absent, steps compute layouts and ways themselves. */
   readonly prepared?: readonly (PreparedStep | null)[] | undefined
   readonly expectedVersion?: number | undefined
   readonly naming?: unknown
@@ -42,7 +42,7 @@ export interface EditDocument {
 export interface StepDone {
   readonly tool: string
   readonly changed: number
-  /** What the tool answers: the ids that later steps could use. */
+  /** The result of the tool, with the ids that later steps can refer to. */
   readonly result: object
 }
 
@@ -53,15 +53,15 @@ export interface StepsDone {
 /** Runs an edit by its name. */
 export type RunStep = (tool: string, body: DocumentBody, args: unknown, environment: EditEnvironment) => Edited<object> | Refusal
 
-/** The refusal of a step as that of the call. [AG-57] */
+/** Turns the refusal of a step into the refusal of the whole call. [AG-57] */
 export function stepRefusal(step: number, tool: string, { code, message, facts, kind }: Refusal): Refusal {
   return { kind, code, message: `step ${step} (service_${tool}): ${message}`, facts: { ...facts, step } }
 }
 
-/** Facts that show blocks or shapes as the step found them. */
+/** The facts of a refusal that show blocks or shapes as the step found them. */
 const SHOWN = ['current', 'nearest', 'matches', 'places', 'changedBlocks']
 
-/** A refusal that shows what earlier steps wrote says that this is not stored, so that nobody takes its ids and stamps for the next call. */
+/** Adds to a refusal that shows writes of earlier steps that they are not stored, so that no later call uses their ids and stamps. */
 function withoutStore(refusal: Refusal): Refusal {
   if (!SHOWN.some((fact) => Object.hasOwn(refusal.facts, fact))) return refusal
   const note = 'Nothing of the call is stored: what earlier steps wrote, ids and stamps included, is shown for this step alone.'
@@ -82,7 +82,7 @@ export function runSteps(
   const wholePages = new Set<string>()
   let body = before
   let { seen } = environment
-  // What was prepared holds most ways. For the others all steps together take no longer than one edit may. [CONC-13]
+  // The preparation has most ways. For the other ways, all steps together may search no longer than one edit may. [CONC-13]
   const ways: WithWays = prepared === undefined ? {} : { ways: [], rest: fewRouter() }
   let last: Edited<object> | null = null
   let isBlind = false
@@ -120,7 +120,7 @@ export function runSteps(
     )
     pushAll(writtenBlocks, edited.writtenBlocks ?? [])
     textChanges = joined(textChanges, edited.textChanges ?? [])
-    // What a step answers besides was not shown to anybody yet.
+    // Other parts that a step reports as shown are dropped, since its answer was not shown to anybody yet.
     const whole = (edited.shown ?? []).filter(({ isPart }) => isPart !== true)
     seen &&= seenAfter(seen, { before: body, after: edited.body }, whole)
     for (const { pageId } of whole) wholePages.add(pageId)
@@ -145,19 +145,19 @@ export function runSteps(
   }
 }
 
-/** A page that a step wrote as a whole, as the caller knows it after the last one. */
+/** Returns what the caller knows, after the last step, of a page that a step wrote as a whole. */
 function shownPage({ pageId, blocks, outline = [] }: SeenPage): ShownPage {
   const headings = outline.filter((heading) => heading !== null)
   return { pageId, blocks, ...(headings.length === outline.length && { headings: { from: 0, blocks: headings, isAll: true } }) }
 }
 
-/** The pages that a step names; empty: any. */
+/** Returns the ids of the pages that a step names; empty when it names none. */
 function pagesOf(args: unknown): readonly string[] {
   const { pageId, toPageId } = args as { readonly pageId?: unknown; readonly toPageId?: unknown }
   return [pageId, toPageId].filter((id) => typeof id === 'string')
 }
 
-/** The words that steps changed, those of one block one after the other. */
+/** Appends the word changes of a step to those of the steps before. Changes of one block are joined into one. */
 function joined(first: readonly TextChange[], then: readonly TextChange[]): readonly TextChange[] {
   const open = [...first]
   for (const change of then) {

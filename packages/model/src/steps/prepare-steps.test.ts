@@ -40,8 +40,8 @@ function withPoints(extra: PreparedStep | null | undefined, points: readonly { r
   return { ways: ways.map((way) => ({ ...way, points })) }
 }
 
-describe('what is prepared for the steps of a call', () => {
-  it('[AG-53] [DIAG-17] [CONC-13] steps that were prepared make what they make without, also of shapes that the steps before them made', () => {
+describe('preparing the steps of a call', () => {
+  it('[AG-53] [DIAG-17] [CONC-13] prepared steps give the result of unprepared ones, also with shapes of earlier steps', () => {
     const prepared = prepare(page())
     expect(prepared.map((extra) => Object.keys(extra ?? {}))).toEqual([['ways'], ['drawn'], ['ways']])
     const made = run(page(), prepared)
@@ -49,7 +49,7 @@ describe('what is prepared for the steps of a call', () => {
     expect(made).toEqual(run(page()))
   })
 
-  it('[AG-53] [AG-106] a diagram that was prepared for shapes which moved since is prepared again, or fitted at last', () => {
+  it('[AG-53] [AG-106] a diagram whose shapes moved after its preparation is prepared again, or fitted with fit', () => {
     const prepared = prepare(page())
     expect(isOutdated(run(page(-500), prepared))).toBe(true)
     const fitted = prepared.map((extra) => (extra?.drawn === undefined ? extra : { ...extra, fit: true }))
@@ -59,7 +59,7 @@ describe('what is prepared for the steps of a call', () => {
     })
   })
 
-  it('[CONC-13] [CANVAS-22] ways between shapes that earlier steps made are found again in the write, which gives these shapes other ids', () => {
+  it('[CONC-13] [CANVAS-22] the write uses prepared ways between shapes of earlier steps, which get other ids', () => {
     const steps = [
       step('add_shape', { shape: { kind: 'rectangle', x: 0, y: 600 } }),
       step('add_shape', { shape: { kind: 'rectangle', x: 900, y: 600 } }),
@@ -68,7 +68,7 @@ describe('what is prepared for the steps of a call', () => {
       step('connect', { fromId: '$1.id', toId: '$1.id' }),
     ]
     const [, , , way, loop] = prepare(page(), steps)
-    // Ways that no search finds, so that it shows where they come from.
+    // Ways that no search would find, so that the test can tell prepared ways from found ways.
     const high = [-1000, -1000].map((y, i) => ({ x: i === 0 ? 80 : 820, y }))
     const wide = [200, 200].map((x, i) => ({ x, y: i === 0 ? 600 : 2000 }))
     const given = [null, null, null, withPoints(way, high), withPoints(loop, wide)]
@@ -81,7 +81,7 @@ describe('what is prepared for the steps of a call', () => {
     expect(edited.warnings).toEqual([])
   })
 
-  it('[CONC-13] what was not found before the write is looked for in the write no longer for many steps than for one', () => {
+  it('[CONC-13] the write searches for missing ways no longer for many steps than for one', () => {
     const shapes = Array.from({ length: 150 }, (_, i) => {
       return rectangle(`s${i}`, { x: (i % 12) * 260, y: Math.floor(i / 12) * 160, width: 100, height: 80 })
     })
@@ -97,7 +97,7 @@ describe('what is prepared for the steps of a call', () => {
     expect(direct.length).toBeLessThan(50)
   })
 
-  it('[AG-53] a diagram that was not reached when its call was prepared is not laid out within the write', () => {
+  it('[AG-53] a diagram behind a step that was refused in the preparation is not laid out within the write', () => {
     const steps = [step('delete_shape', { id: 's2' }), step('generate_diagram', { nodes: [{ id: 'a' }] })]
     const without = body({ pages: [canvasPage('c', rectangle('s1'))] })
     const prepared = prepare(without, steps)
@@ -106,7 +106,7 @@ describe('what is prepared for the steps of a call', () => {
     expect(isOutdated(run(page(), prepared, steps))).toBe(true)
   })
 
-  it('[AG-58] preparing ends when it is told to', () => {
+  it('[AG-58] the preparation of steps ends when its spend function throws', () => {
     const stop = () => {
       throw new Error('stopped')
     }

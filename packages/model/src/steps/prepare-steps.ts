@@ -7,9 +7,9 @@ import { runEdit, type SimpleEditName } from '../edits.ts'
 import { type EditDocument, type PreparedStep, runSteps } from './edit-document.ts'
 
 /**
- * What takes long in the steps of a call, so that the checked write need not do it: layouts of diagrams and ways of connectors, by step. The
- * steps are run on the body, so that a diagram finds the shapes of the steps before it; what they make is thrown away. Behind a step that is
- * refused nothing is prepared. `spend` is called now and then, and may throw. [AG-53, AG-58, DIAG-17, CONC-13]
+ * Computes before the write what takes long in the steps of a call: layouts of diagrams and ways of connectors, by step. Runs the steps on the body, so that a
+ * diagram finds the shapes of earlier steps, and throws their result away. Prepares no step behind a refused step. Calls `spend` now and then; `spend` may
+ * throw to end the preparation. [AG-53, AG-58, DIAG-17, CONC-13]
  */
 export function prepareSteps(
   body: DocumentBody,

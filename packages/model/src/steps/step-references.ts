@@ -1,7 +1,7 @@
 import { refused, type Refusal } from '../edit.ts'
 import { quote } from '../quote.ts'
 
-/** Members of arguments that take the id of a block, a shape or a page. [AG-55] */
+/** The members of arguments that take the id of a block, a shape or a page. [AG-55] */
 const ID_MEMBERS: ReadonlySet<string> = new Set([
   ...[
     'id',
@@ -34,7 +34,7 @@ export function withIds(args: unknown, change: (id: string) => string): unknown 
   return walk(args, false)
 }
 
-/** Puts in what references of a step stand for. `results`: of the steps before it. [AG-55] */
+/** Replaces the references in a step by the values that they stand for. `results` are the results of the earlier steps. [AG-55] */
 export function resolved(args: unknown, step: number, results: readonly unknown[]): { readonly args: unknown } | Refusal {
   let refusal: Refusal | null = null
   const found = withIds(args, (text) => {
@@ -60,7 +60,7 @@ function valueOf(result: unknown, path: string): unknown {
   return value
 }
 
-/** What an earlier step of the same call made needs no stamp; a handle does. [AG-56] */
+/** Removes the stamp of an id, since a block or shape from an earlier step needs none; a handle keeps its stamp. [AG-56] */
 function bare(id: string): string {
   return id.startsWith('@') ? id : id.replace(/#[0-9a-z]{4}$/, '')
 }

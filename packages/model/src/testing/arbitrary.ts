@@ -3,13 +3,13 @@ import type { DocumentBody } from '../body.ts'
 import { parseBody } from '../body-parse.ts'
 import type { Json, JsonObject } from '../json.ts'
 
-/** Member names, those that have tripped object copies before included. */
+/** Member names, with names such as `__proto__` on which careless copies of objects fail. */
 export const memberName = fc.oneof(
   fc.constantFrom('label', 'note', '__proto__', 'constructor', 'toString', 'length', '7', '10', '', 'ä/~"\\'),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 )
 
-/** An object from entries; of repeated names the last counts, `__proto__` is a name like any other. */
+/** Generates an object. Of repeated names the last counts, and `__proto__` is a name like any other. */
 export function jsonObject(value: fc.Arbitrary<Json>, maxMembers = 4): fc.Arbitrary<JsonObject> {
   return fc.array(fc.tuple(memberName, value), { maxLength: maxMembers }).map((entries) => Object.fromEntries(entries))
 }
@@ -32,7 +32,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value
 
-/** Extra members: none that the model or the relay names. */
+/** Extra members, without names that the model or the relay uses. */
 export const extras: fc.Arbitrary<JsonObject> = jsonObject(json, 3).map((members) =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [`x-${name}`, value])),
 )
@@ -110,7 +110,7 @@ const prosePage: fc.Arbitrary<JsonObject> = fc
 const entries = fc.tuple(drawn(extras, 4), extras)
 
 /**
- * A document body in the list form, the keyed form or any mix, with nothing in it to heal: reading and writing it changes nothing. Without
+ * Generates a document body in the list form, the keyed form or any mix. The body needs no healing, so reading and writing it changes nothing. It has none of
  * the members that the relay keeps beside the body.
  */
 export const bodyValue: fc.Arbitrary<JsonObject> = fc

@@ -29,7 +29,7 @@ export function body(members: {
   return bodyOf(Object.fromEntries(given))
 }
 
-/** What is stored of a body, as a JSON value. */
+/** Returns the stored form of a body as a JSON value. */
 export function written(given: DocumentBody): JsonObject {
   return JSON.parse(writeBody(given)) as JsonObject
 }

@@ -3,12 +3,12 @@ interface Usage {
   readonly system: number
 }
 
-/** Of Node, whose types the model does not have. */
+/** The global `process` of Node, declared here because the model has no types of Node. */
 declare const process: { threadCpuUsage(from?: Usage): Usage }
 
 /**
- * Starts to measure; the returned function tells how much processor time this thread has had since, in milliseconds. Unlike the time on the
- * wall it does not grow when other work has the machine.
+ * Starts a measurement. The returned function returns the processor time of this thread since then, in milliseconds. Unlike wall time, processor time does not
+ * grow while other work has the machine.
  */
 export function threadTime(): () => number {
   const from = process.threadCpuUsage()
@@ -18,12 +18,12 @@ export function threadTime(): () => number {
   }
 }
 
-/** Processor time of the fixed work on a machine on which the limits of tests hold with room, in milliseconds. */
+/** The processor time of `fixedWork` in milliseconds, on a machine on which the limits of the tests hold with room. */
 const REFERENCE_MS = 40
 
 /**
- * The limit that `usedMs` of processor time has to keep: `limitMs`, or where that is exceeded as many times more as this machine needs longer
- * for a fixed piece of work now. So a limit says the same on a slower core, and on one that shares its parts with another busy thread.
+ * Returns the limit for `usedMs` of processor time: `limitMs`, unless `usedMs` is above it. Then `limitMs` is multiplied by the factor by which this machine
+ * is now slower at a fixed piece of work. So a limit means the same on a slower core, and on a core that another busy thread shares.
  */
 export function limitHere(usedMs: number, limitMs: number): number {
   return usedMs <= limitMs ? limitMs : limitMs * Math.max(1, fastestMs() / REFERENCE_MS)
@@ -39,7 +39,7 @@ function fastestMs(): number {
   return best
 }
 
-/** Strings, maps and small objects, as in what these tests measure. */
+/** A fixed piece of work with strings, maps and small objects, as in the code that the tests measure. */
 function fixedWork(): number {
   const seen = new Map<string, { readonly text: string; count: number }>()
   for (let i = 0; i < 1_000_000; i++) {

@@ -15,20 +15,20 @@ const replaced = (edit: TextEdit, more: Partial<EditText> = {}, given = body) =>
 const counts = (given: EditText, at = body) => done(editText, at, given).result.edits.map(({ count }) => count)
 
 describe('finding words', () => {
-  it('[TOOL-edit_text] [AG-44] words are found literally and with case in every kind of text block, across marks', () => {
+  it('[TOOL-edit_text] [AG-44] edit_text finds words literally and with case in every kind of text block, across marks', () => {
     expect(replaced({ find: 'colour of', replace: 'coat of' })).toContain('The <strong>coat</strong> of the cat')
     expect(counts(call({ find: 'cat', replace: 'dog', all: true }))).toEqual([6])
     expect(counts(call({ find: 'The', replace: 'A', all: true }))).toEqual([2])
     expect(refusal(editText, body, call({ find: 'c.t', replace: 'x' })).code).toBe('ERR_TEXT_NOT_FOUND')
   })
 
-  it('[AG-44] a hard break is a line break, chips match nothing, and no match spans two blocks', () => {
+  it('[AG-44] in a search a hard break is a line break, chips match nothing, and no match spans two blocks', () => {
     expect(replaced({ find: 'cat\nand', replace: 'cat and' })).toContain('of the cat and <em>')
     for (const find of ['Ada', 'For  only', '\ufffc', 'For \ufffc only', 'hatA'])
       expect(refusal(editText, body, call({ find, replace: 'x' })).code).toBe('ERR_TEXT_NOT_FOUND')
   })
 
-  it('[AG-44] page, section, block and shape narrow the search, also by handle', () => {
+  it('[AG-44] page, section, block and shape limit the search of edit_text, also by handle', () => {
     const two = proseBody(
       '<p id="blk-0">cat</p><h1>A</h1><p>cat</p><h2>B</h2><ul><li><p id="blk-9">cat</p></li></ul>',
       {},
@@ -51,7 +51,7 @@ describe('finding words', () => {
     expect(refusal(editText, two, call(edit, { pageId: 'z' })).code).toBe('ERR_PAGE_NOT_FOUND')
   })
 
-  it('[AG-44] [AG-6] [AG-7] the scope canvas searches labels and text shapes, the scope all everything', () => {
+  it('[AG-44] [AG-6] [AG-7] the scope canvas searches labels and text shapes, and the scope all searches prose too', () => {
     const drawn = proseBody('<p id="blk-a">Pay now</p>', {
       pages: [
         {
@@ -93,14 +93,14 @@ describe('finding words', () => {
     ['an ellipsis', 'wait...', 'wait…'],
     ['composed characters', 'caf\u00e9', 'cafe\u0301'],
     ['decomposed characters', 'cafe\u0301', 'caf\u00e9'],
-  ])('[AG-45] words with other %s are found by a second try, with a fix', (_, stored, find) => {
+  ])('[AG-45] words with other %s are found by a second search, with a fix', (_, stored, find) => {
     const given = proseBody(`<p id="blk-a">Then ${stored} end</p>`)
     const answer = done(editText, given, call({ find, replace: 'X' }))
     expect(contentOf(answer.body)).toBe('<p id="blk-a">Then X end</p>')
     expect(answer.fixes).toMatchObject([{ action: 'clamped', field: 'edits[0].find' }])
   })
 
-  it('[AG-45] the second try is made only without an exact match, and splits neither a letter nor a run of white space', () => {
+  it('[AG-45] the second search runs only without an exact match, and splits neither a letter nor a run of white space', () => {
     const given = proseBody("<p>it’s and it's and cafe\u0301</p>")
     const answer = done(editText, given, call({ find: "it's", replace: 'X' }))
     expect([contentOf(answer.body), answer.fixes]).toEqual(['<p id="blk-0000000001">it’s and X and cafe\u0301</p>', []])
@@ -110,8 +110,8 @@ describe('finding words', () => {
   })
 })
 
-describe('which of several places', () => {
-  it('[AG-46] several matches need all or an occurrence; without, the places are told', () => {
+describe('several places with the words', () => {
+  it('[AG-46] several matches need all or an occurrence; without them the refusal lists the places', () => {
     const told = refusal(editText, body, call({ find: 'cat', replace: 'dog' }))
     expect(told).toMatchObject({ code: 'ERR_TEXT_AMBIGUOUS', facts: { edit: 0, count: 6 } })
     const { places } = told.facts as { places: readonly object[] }
@@ -129,7 +129,7 @@ describe('which of several places', () => {
     })
   })
 
-  it('[AG-46] a long text is shown around the match', () => {
+  it('[AG-46] a refusal shows the part of a long text around the match', () => {
     const given = proseBody(`<p id="blk-a">${'before '.repeat(40)}needle ${'after '.repeat(40)}needle</p>`)
     const { places } = refusal(editText, given, call({ find: 'needle', replace: 'x' })).facts as { places: { text: string }[] }
     for (const { text } of places) expect(text.length).toBeLessThanOrEqual(120)
@@ -137,7 +137,7 @@ describe('which of several places', () => {
     expect(places[1]?.text).toMatch(/^….*after needle$/)
   })
 
-  it('[AG-46] words that stand nowhere are refused with the nearest texts', () => {
+  it('[AG-46] words that no text contains are refused with the nearest texts', () => {
     const told = refusal(editText, body, {
       edits: [
         { find: 'colour', replace: 'color', all: true },
@@ -169,7 +169,7 @@ describe('which of several places', () => {
 })
 
 describe('replacing words', () => {
-  it('[AG-47] new characters take the marks of the first replaced one, and characters that stay keep theirs', () => {
+  it('[AG-47] new characters take the marks of the first replaced character, and kept characters keep their marks', () => {
     const given = proseBody('<p>a <strong>bold</strong> and <em>slanted</em> word</p>')
     const said = (find: string, replace: string) => replaced({ find, replace }, {}, given)?.replace(/ id="[^"]*"/, '')
     expect(said('and slanted word', 'or slanting word')).toBe('<p>a <strong>bold</strong> or slanting word</p>')
@@ -179,17 +179,17 @@ describe('replacing words', () => {
     expect(said('slanted word', 'slanted words')).toBe('<p>a <strong>bold</strong> and <em>slanted</em> words</p>')
   })
 
-  it('[AG-47] the replacement is plain text: markup stays as it is typed', () => {
+  it('[AG-47] a replacement is plain text: markup in it stays as typed', () => {
     expect(replaced({ find: 'hat', replace: '**h** <b>&amp;' })).toContain('<em>the **h** &lt;b&gt;&amp;amp;</em>')
   })
 
-  it('[AG-47] a line break becomes a hard break, and in code a line', () => {
+  it('[AG-47] a line break in a replacement becomes a hard break, and a new line in code', () => {
     expect(replaced({ find: 'of the', replace: 'of\nthe' })).toContain('our of<br>the cat')
     expect(replaced({ find: 'cat = 1', replace: 'cat = 2\nlet a' })).toContain('const cat = 2\nlet a\nlet b')
     expect(replaced({ find: 'A cat', replace: 'A\r\ncat', id: 'blk-i' })).toContain('A<br>cat')
   })
 
-  it('[AG-47] a block that becomes empty stays, with a warning', () => {
+  it('[AG-47] a block that a replacement empties stays, with a warning', () => {
     const answer = done(editText, body, call({ find: 'A cat', replace: '', id: 'blk-i' }))
     expect(contentOf(answer.body)).toContain('<li><p id="blk-i"></p></li>')
     expect(answer.warnings).toEqual([{ reason: expect.stringMatching(/blk-i#.{4} is empty now/) }])
@@ -197,7 +197,7 @@ describe('replacing words', () => {
 })
 
 describe('several edits', () => {
-  it('[AG-49] edits run in order, each on the result of those before, all or none', () => {
+  it('[AG-49] edits of one call run in order, each on the result of the edits before, all or none', () => {
     const edits = [
       { find: 'A cat', replace: 'Two cats', id: 'blk-i' },
       { find: 'Two cats', replace: 'Three cats' },
@@ -231,7 +231,7 @@ describe('several edits', () => {
     })
   })
 
-  it('[AG-49] words that already say so change nothing and say why; find equal to replace is refused', () => {
+  it('[AG-49] edits that leave the text as it was change nothing and warn; find equal to replace is refused', () => {
     const given = proseBody('<p id="blk-a">it’s</p>')
     const answer = done(editText, given, call({ find: "it's", replace: 'it’s' }))
     expect([answer.body === given, answer.warnings.length]).toEqual([true, 1])

@@ -12,14 +12,14 @@ import { OpenTexts, type TextHolder, type TextReach, type TextScope, textsInReac
 import { ambiguousText, type FoundText, textNotFound } from './text-refusals.ts'
 import { MAX_LISTED, writeTexts } from './write-texts.ts'
 
-/** One replacement, in all places or in one. */
+/** One replacement of words, at all places or at one place. */
 export interface TextEdit {
   readonly find: string
   readonly replace: string
   readonly id?: string | undefined
   readonly sectionIndex?: number | undefined
   readonly all?: boolean | undefined
-  /** From 1. */
+  /** The number of the match to replace, from 1. */
   readonly occurrence?: number | undefined
 }
 
@@ -31,14 +31,14 @@ export interface EditText extends Printed {
 }
 
 export interface EditedTexts extends BlockList {
-  /** For each edit how often it replaced, and where: at most 20 ids, blocks with their stamps. */
+  /** For each edit: the number of its replacements, and at most 20 ids of the blocks (with stamps) and shapes. */
   readonly edits: readonly { readonly count: number; readonly ids: readonly string[] }[]
 }
 
 const MAX_REPLACEMENTS = 5_000
 const MAX_LABEL = 10_000
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3, AG-32, AG-33] */
+/** Refuses arguments of edit_text that are wrong for every document; `null` otherwise. [MCP-3, AG-32, AG-33] */
 function editTextFlaw(args: EditText): Refusal | null {
   for (const [i, edit] of args.edits.entries()) {
     const flaw = oneEditFlaw(args, edit, i)
@@ -106,13 +106,13 @@ export const editText: Edit<EditText, EditedTexts> = (body, args, environment) =
   return { ...answer.edited, result: { edits, ...answer.edited.result }, fixes }
 }
 
-/** Text as it is stored: without NUL and lone surrogates, with LF as line break. [PROSE-8] */
+/** Cleans the texts of an edit as stored text is: without NUL and lone surrogates, with LF as line break. [PROSE-8] */
 function cleanEdit(edit: TextEdit): TextEdit {
   const clean = (text: string): string => cleanText(text.replace(/\r\n/g, '\n'))
   return { ...edit, find: clean(edit.find), replace: clean(edit.replace) }
 }
 
-/** The places that an edit replaces. [AG-45, AG-46] */
+/** Returns the places that an edit replaces. [AG-45, AG-46] */
 function chosen(i: number, edit: TextEdit, texts: OpenTexts, reach: TextReach, fixes: Fix[]): readonly FoundText[] | Refusal {
   const { find, all, occurrence } = edit
   const searched = textsInReach(texts, reach)
@@ -133,9 +133,9 @@ function chosen(i: number, edit: TextEdit, texts: OpenTexts, reach: TextReach, f
 
 interface Found {
   readonly count: number
-  /** As many of them as one call may replace. */
+  /** The first matches, as many as one call may replace. */
   readonly first: readonly FoundText[]
-  /** The one with the wanted number. */
+  /** The match with the number `occurrence`; `null` when there is none. */
   readonly wanted: FoundText | null
 }
 
@@ -179,7 +179,7 @@ function labelTooLong(i: number, got: number): Refusal {
   })
 }
 
-/** Replaces these places and returns what they stand in, in order. */
+/** Replaces the found places. Returns the text blocks and shapes of these places, in order. */
 function replaceAll(found: readonly FoundText[], replace: string): readonly TextHolder[] {
   const byHolder = new Map<TextHolder, TextSplice[]>()
   for (const { holder, match } of found) {
@@ -194,7 +194,7 @@ function replaceAll(found: readonly FoundText[], replace: string): readonly Text
   return [...byHolder.keys()]
 }
 
-/** The place whose marks new text takes: the first character that goes, else the one before it in the match, else its first. [AG-47] */
+/** The character whose marks new text takes: the first removed one, else the one before in the match, else the first of the match. [AG-47] */
 function likeWhom(text: string, matchFrom: number, at: number, removed: number): number {
   for (let place = at; place < at + removed; place++) if (text[place] !== '\n') return place
   return at > matchFrom ? at - 1 : matchFrom

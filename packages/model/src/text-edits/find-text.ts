@@ -6,7 +6,7 @@ export interface Match {
   readonly to: number
 }
 
-/** Yields the matches of `find` in document order; none overlaps another, splits a character or holds an atom. [AG-44] */
+/** Yields the matches of `find` in a text, in order. No match overlaps another, splits a character or contains an atom. [AG-44] */
 export function* findExact(text: string, find: string): Generator<Match> {
   const search = searcher(find)
   for (let at = search(text, 0); at !== -1; ) {
@@ -17,13 +17,13 @@ export function* findExact(text: string, find: string): Generator<Match> {
   }
 }
 
-/** Up to this length the search of the engine takes no more than this many comparisons for each character. */
+/** A search of the JavaScript engine for at most 32 characters takes at most 32 comparisons for each character of the text. */
 const SHORT = 32
 
-/** Returns a search for a text from a place on, in time linear to the text whatever it repeats. [AG-49] */
+/** Returns a function that searches a text for `find` from an index on, in time linear in the text. [AG-49] */
 function searcher(find: string): (text: string, from: number) => number {
   if (find.length <= SHORT) return (text, from) => text.indexOf(find, from)
-  // Knuth, Morris and Pratt: how long a start of the words also ends at each of their places.
+  // Knuth, Morris and Pratt: for each place of `find`, the length of the longest start of `find` that also ends at this place.
   const starts = new Uint32Array(find.length)
   for (let i = 1, length = 0; i < find.length; i++) {
     while (length > 0 && find[i] !== find[length]) length = starts[length - 1] as number
@@ -48,19 +48,19 @@ export function splitsCharacter(text: string, at: number): boolean {
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
 
-/** A text in which everything that the second try takes for equal is written the same way. [AG-45] */
+/** A text in which all characters that the second search treats as equal are written the same way. [AG-45] */
 export interface FoldedText {
   readonly text: string
   /**
-   * For each unit of `text`, and for its end, where in the original it begins; -1 inside of what a match takes whole. `null`: the original
-   * is written that way already.
+   * For each UTF-16 unit of `text`, and for its end, the index in the original text; -1 inside a cluster, at which no match may begin or end. `null`: folding
+   * did not change the text.
    */
   readonly places: readonly number[] | null
 }
 
 const FOLDED_ALREADY = /^(?: ?[\x21-\x7e])* ?$/
 
-/** White space as one run, and a letter with its accents. */
+/** Matches clusters that no match may split: a run of white space, and a letter with its accents. */
 const CLUSTERS = /\s+|\P{M}\p{M}*|\p{M}+/gu
 
 const ALIKE: ReadonlyMap<string, string> = new Map([
@@ -101,7 +101,7 @@ export function* findFolded({ text, places }: FoldedText, find: string): Generat
   }
 }
 
-/** What remains of a match and its replacement without their common start and end. No character is split. [AG-48] */
+/** Cuts the common start and end off a match and its replacement, without splitting a character. [AG-48] */
 export function narrowedTo(
   matched: string,
   replace: string,

@@ -27,7 +27,7 @@ export interface BlockHolder {
   readonly kind: 'block'
   readonly page: OpenProsePage
   readonly path: Path
-  /** As it was before the call. */
+  /** The block as it was before the call. */
   readonly stored: ProseElement
   block: ProseElement
   text: string
@@ -44,17 +44,17 @@ export interface ShapeHolder {
   text: string
 }
 
-/** One thing whose text is searched: a match never goes beyond it. */
+/** A text block or shape whose text is searched. No match goes beyond one holder. */
 export type TextHolder = BlockHolder | ShapeHolder
 
 export interface OpenProsePage {
   readonly page: ProsePage
   readonly stored: PageTree
-  /** In document order. */
+  /** The text blocks of the page, in document order. */
   readonly holders: readonly BlockHolder[]
 }
 
-/** The texts of one document during a call. A page is read when it is first asked for. */
+/** The texts of one document during a call. A page is parsed when it is first needed. */
 export class OpenTexts {
   readonly body: DocumentBody
   readonly naming: Naming
@@ -85,7 +85,7 @@ export class OpenTexts {
     return known.folded
   }
 
-  /** All texts of the scope: pages in their order, prose before canvas. */
+  /** Returns all texts in a scope: pages in their order, prose before canvas. */
   all(scope: TextScope): readonly TextHolder[] {
     const { prose, canvas } = this.body
     return [
@@ -125,18 +125,18 @@ function shapeHolders(page: CanvasPage): readonly ShapeHolder[] {
   })
 }
 
-/** What narrows the search of one edit. */
+/** The limits of the search of one edit. */
 export interface TextReach {
   readonly scope: TextScope
   readonly pageId?: string | undefined
   readonly id?: string | undefined
   readonly sectionIndex?: number | undefined
   readonly isVersionNamed: boolean
-  /** What the caller saw before; absent: nothing is known of it. */
+  /** What the caller saw before the call; absent when unknown. */
   readonly seen?: Seen | undefined
 }
 
-/** The texts that an edit searches, in document order. Ids and sections are those before the call. [AG-44] */
+/** Returns the texts that an edit searches, in document order. Ids and sections are those before the call. [AG-44] */
 export function textsInReach(texts: OpenTexts, reach: TextReach): readonly TextHolder[] | Refusal {
   const { scope, id, pageId, sectionIndex } = reach
   if (id !== undefined) return textsUnder(texts, reach, id)
@@ -159,7 +159,7 @@ function targetPage(
   return { body, pageId, tree, isVersionNamed, naming, sight: seen && new PageSight(seen, pageId) }
 }
 
-/** The pages with an id that are in the scope; a prose page and a canvas page may have the same. */
+/** Returns the pages with an id in a scope. A prose page and a canvas page may have the same id. */
 function pagesOf(
   body: DocumentBody,
   scope: TextScope,
@@ -175,7 +175,7 @@ function pagesOf(
   return found.prose === null && found.canvas === null && none !== undefined ? none : found
 }
 
-/** The blocks from a heading to the next one; -1: those before the first. [PROSE-61] */
+/** Returns the text blocks from one heading to the next heading; for the index -1, those before the first heading. [PROSE-61] */
 function sectionTexts(
   { stored, holders }: OpenProsePage,
   index: number,
@@ -189,7 +189,7 @@ function sectionTexts(
   return holders.filter(({ path: [top = 0] }) => top >= from && top < until)
 }
 
-/** The texts of a block with all that is in it, or of a shape. */
+/** Returns the texts of a block and of all blocks in it, or the text of a shape. */
 function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly TextHolder[] | Refusal {
   const { body } = texts
   const { scope, pageId } = reach
@@ -201,7 +201,7 @@ function textsUnder(texts: OpenTexts, reach: TextReach, id: string): readonly Te
     const open = texts.prose(page)
     const found = findTarget(targetPage(texts, reach, page, open.stored.tree), { id })
     if (!isRefusal(found)) return open.holders.filter(({ path }) => startsWith(path, found.path))
-    // A page that has the id and refuses it all the same says more than one that has it not.
+    // A refusal from a page that has the id says more than the refusal of a page without the id.
     if (refusal === null || refusal.code === 'ERR_ID_NOT_FOUND') refusal = found
   }
   if (scope === 'prose' || (refusal !== null && refusal.code !== 'ERR_ID_NOT_FOUND')) return notFound(refusal, id)

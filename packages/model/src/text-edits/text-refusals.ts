@@ -9,26 +9,26 @@ import { quote } from '../quote.ts'
 import { findExact, findFolded, foldText, type Match } from './find-text.ts'
 import type { BlockHolder, OpenTexts, TextHolder, TextReach } from './text-holders.ts'
 
-/** A match with what it was found in. */
+/** A match, and the text block or shape in which it was found. */
 export interface FoundText {
   readonly holder: TextHolder
   readonly match: Match
 }
 
-/** A place of a text as errors name it. */
+/** A place of a match as errors name it. */
 interface TextPlace {
   readonly id: string
   readonly pageId: string
   readonly text: string
 }
 
-/** The name of a block beside its text, with its stamp unless the text is cut. A caption is named by its figure. [AG-11, AG-14] */
+/** Returns the name of a block beside its text, with a stamp unless the text is cut. A caption is named by its figure. [AG-11, AG-14] */
 export function nameOfText(tree: ProseTree, { path, block }: Located, text: string, naming: Naming): string {
   const located = block.type === 'figcaption' ? { path: parentOf(path), block: nodeAt(tree, parentOf(path)) } : { path, block }
   return nameBeside(located, text, naming)
 }
 
-/** Blocks as they are before the call: an error changes nothing. */
+/** Names a place by the block as it was before the call, since a refused call changes nothing. */
 function placeOf(holder: TextHolder, match: Match, naming: Naming): TextPlace {
   const id =
     holder.kind === 'shape'
@@ -40,17 +40,17 @@ function placeOf(holder: TextHolder, match: Match, naming: Naming): TextPlace {
 
 const SHOWN = 120
 
-/** At most 120 characters of a text, with the match in their middle. */
+/** Returns at most 120 characters of a text, with the match in the middle. */
 function around(text: string, { from, to }: Match): string {
   if (text.length <= SHOWN) return text
-  // Two characters are left for the signs that something is missing.
+  // Two characters are left for the ellipses.
   const room = SHOWN - 2
   const start = Math.max(0, Math.min(from - Math.floor(Math.max(0, room - (to - from)) / 2), text.length - room))
   const shown = text.slice(start, start + room).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
   return `${start > 0 ? '…' : ''}${shown}${start + room < text.length ? '…' : ''}`
 }
 
-/** Several places have the text, and the call does not say which is meant. [AG-46] */
+/** Refuses an edit when several places have its words and the call does not say which place it means. [AG-46] */
 export function ambiguousText(edit: number, found: readonly FoundText[], count: number, naming: Naming): Refusal {
   const places = found.slice(0, 5).map(({ holder, match }, i) => ({ occurrence: i + 1, ...placeOf(holder, match, naming) }))
   const told = places.map(({ occurrence, id, text }) => `${occurrence}: ${id} "${text}"`).join('; ')
@@ -62,7 +62,7 @@ export function ambiguousText(edit: number, found: readonly FoundText[], count: 
   })
 }
 
-/** No text in reach has the words of an edit, not even in another spelling. [AG-46] */
+/** Refuses an edit whose words no searched text contains, not even in another spelling. [AG-46] */
 export function textNotFound(
   edit: number,
   find: string,
@@ -86,10 +86,10 @@ export function textNotFound(
   )
 }
 
-/** A text that shares fewer pairs of letters with the words is no help. */
+/** The least share of the character pairs of the words that a text must have to be suggested. */
 const LEAST_LIKENESS = 0.4
 
-/** The places, at most 3, that share the most pairs of letters with the words. Case does not count. */
+/** Returns at most 3 places that share the most character pairs with the words. Case does not count. */
 function nearestTexts(find: string, searched: readonly TextHolder[], naming: Naming): readonly TextPlace[] {
   const wanted = find.toLowerCase()
   const pairs = new Set(pairsOf(wanted))
@@ -105,7 +105,7 @@ function pairsOf(text: string): readonly number[] {
   return Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.charCodeAt(i) * 0x10000 + text.charCodeAt(i + 1))
 }
 
-/** The stretch of a text, as long as the words, that has the most of their pairs, and which share of them that is. */
+/** Finds the stretch of a text, `length` long, with the most character pairs of the words. `likeness` is their share, from 0 to 1. */
 function bestStretch(
   text: string,
   length: number,
@@ -122,7 +122,7 @@ function bestStretch(
   return { likeness: pairs.size === 0 ? 0 : best / pairs.size, match: { from: at, to: Math.min(text.length, at + length) } }
 }
 
-/** Why the words are not found although they are there in a way; `null` when they are not. [AG-46] */
+/** Says where the words stand in a form or at a place that the edit does not search; `null` when nowhere. [AG-46] */
 function hintOf(find: string, texts: OpenTexts, reach: TextReach, searched: readonly TextHolder[]): string | null {
   const folded = foldText(find).text
   const has = (holder: TextHolder): boolean =>

@@ -17,12 +17,12 @@ import { quote } from '../quote.ts'
 import type { BlockHolder, OpenProsePage, OpenTexts, ShapeHolder, TextHolder } from './text-holders.ts'
 import { nameOfText } from './text-refusals.ts'
 
-/** An answer lists at most this many blocks, and ids for each edit. [AG-49] */
+/** An answer lists at most this many blocks, and at most this many ids for each edit. [AG-49] */
 export const MAX_LISTED = 20
 
 interface WrittenTexts {
   readonly edited: Edited<BlockList>
-  /** The name of a text after the call. */
+  /** Returns the name of a text after the call. */
   readonly nameOf: (holder: TextHolder) => string
 }
 
@@ -86,7 +86,7 @@ function isChanged({ stored, block }: BlockHolder): boolean {
   return block !== stored
 }
 
-/** The page with its changed blocks and all ids; the tree before when the edits undid each other. Adds a list of its written blocks. */
+/** Returns a page with its changed blocks and all ids; the stored tree when the edits changed nothing. Adds its written blocks to `lists`. */
 function writtenTree(
   { stored, holders }: OpenProsePage,
   { mint, lists, naming }: { readonly mint: Mint; readonly lists: BlockList[]; readonly naming: Naming },

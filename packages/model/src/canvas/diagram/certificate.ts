@@ -2,11 +2,11 @@ import { type Bounds, boundsOf, encloses, grown, holds, overlaps, type Point, un
 import { type Segment, segmentsOf, simplified } from '../geometry/polyline.ts'
 import { cross, passesThrough } from '../geometry/segment.ts'
 
-/** What a certificate needs of a shape with a size. */
+/** The facts about a shape with a size that a certificate needs. */
 export interface CertifiedBox {
   readonly id: string
   readonly bounds: Bounds
-  /** Whether its label needs more room than it has. */
+  /** Whether the label of the box needs more room than the box has. */
   readonly overflows: boolean
 }
 
@@ -19,7 +19,7 @@ export interface CertifiedLine {
 
 /** The quality of a drawing in numbers, counted on the stored shapes. [AG-108] */
 export interface Certificate {
-  /** Pairs of boxes that overlap. A box that lies wholly on one behind it, its frame, does not count. */
+  /** Pairs of boxes that overlap. A box that lies wholly on a box behind it, its frame, does not count. */
   readonly overlaps: number
   /** Pairs of a connector and a box that it passes through. A box at which, or in which, the connector ends does not count. */
   readonly throughNodes: number
@@ -96,7 +96,7 @@ function countOf(found: Iterable<unknown>): number {
 }
 
 /**
- * Yields the pairs of boxes that overlap, the one behind first. A box that lies wholly on one behind it does not count: that one is its frame.
+ * Yields the pairs of boxes that overlap, the box behind first. A box that lies wholly on a box behind it does not count: the box behind is its frame.
  * [AG-108, AG-109]
  *
  * @param boxes from back to front
@@ -172,7 +172,7 @@ function firstAbove(rising: readonly number[], limit: number): number {
   return low
 }
 
-/** Whether a segment may pass through a box. Comparisons alone rule out most pairs. */
+/** Whether a segment may pass through a box. This quick check by comparisons rules out most pairs. */
 function isNear([a, b]: Segment, { left, top, right, bottom }: Bounds): boolean {
   return (a.x > left || b.x > left) && (a.x < right || b.x < right) && (a.y > top || b.y > top) && (a.y < bottom || b.y < bottom)
 }
@@ -198,8 +198,8 @@ export function* crossingsOf<L extends CertifiedLine>(lines: readonly L[]): Gene
 const MOST_BANDS_OF_ONE = 8
 
 /**
- * For bounds that are sorted by their left sides: makes the function that finds, for each of them, the later ones that may touch it. The page is
- * cut into horizontal bands, so that only bounds of the same bands are looked at.
+ * Makes the function that finds, for each of the bounds in `sorted`, the later bounds that may touch it. `sorted` is in ascending order of left sides. The
+ * page is cut into horizontal bands, so that only bounds of the same bands are looked at.
  */
 function laterBeside(sorted: readonly Bounds[]): (place: number) => readonly number[] {
   const tops = sorted.map(({ top }) => top).sort((a, b) => a - b)

@@ -5,7 +5,7 @@ import type { Size } from './node-size.ts'
 
 export type { Side }
 
-/** The input of a layout: nodes with sizes, edges whose ends are indexes into `nodes`, and what is on the page already. */
+/** The input of a layout: nodes with sizes, edges whose ends are indexes into `nodes`, and the content of the page. */
 export interface DiagramRequest {
   readonly nodes: readonly DiagramNode[]
   readonly edges: readonly DiagramEdge[]
@@ -33,7 +33,7 @@ export interface DiagramNode {
 export interface DiagramEdge {
   readonly from: number
   readonly to: number
-  /** The size of its label; `null` when it has none. */
+  /** The size of the label of the edge; `null` when the edge has no label. */
   readonly label: Size | null
 }
 
@@ -52,7 +52,7 @@ export interface RoutedEdge {
   readonly endAnchor: Side
   readonly start: Point
   readonly end: Point
-  /** The points between the ends; `null` with straight routing, which stores none. [DIAG-14, DIAG-16] */
+  /** The points between the ends of the edge; `null` with straight routing, which stores no points. [DIAG-14, DIAG-16] */
   readonly waypoints: readonly Point[] | null
   /** `false`: no clear way was found, so the waypoints are those of the direct way. Absent with straight routing. [DIAG-14] */
   readonly isClear?: false

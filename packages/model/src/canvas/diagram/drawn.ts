@@ -12,7 +12,7 @@ export interface Drawn {
 export interface DrawnRoute {
   readonly startAnchor: Side
   readonly endAnchor: Side
-  /** All points, both ends included, without points on straight stretches. */
+  /** All points of the route, both ends included, without points on straight stretches. */
   readonly points: readonly Point[]
   /** `false`: no clear way was found, so this route passes through whatever lies in between. */
   readonly isClear?: false

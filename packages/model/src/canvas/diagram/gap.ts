@@ -3,7 +3,7 @@ import { at } from './at.ts'
 const STUB = 20
 const LANE = 12
 
-/** The zones of a gap in which a lane may lie: beside the column or row before the gap, in the middle, or beside the one behind it. */
+/** The zones of a gap in which a lane may lie: beside the line (column or row) before the gap, in the middle, or beside the line behind it. */
 export const [BEFORE, MIDDLE, BEHIND] = [0, 1, 2] as const
 export type Zone = 0 | 1 | 2
 
@@ -38,7 +38,7 @@ export class Gap {
     return stretch
   }
 
-  /** The number of stretches in the middle zone that share some part with `low` to `high`. */
+  /** The number of stretches in the middle zone that overlap the positions from `low` to `high`. */
   loadBetween(low: number, high: number): number {
     let load = 0
     for (const stretch of this.#zones[MIDDLE]) if (stretch.low <= high && stretch.high >= low) load++

@@ -7,9 +7,9 @@ import { drawInGaps } from './route-in-gaps.ts'
 
 /** The gaps to try: between two stubs, 88 has room for five lanes and 136 for nine. 136 is tried when the edges do not fit into 88. [DIAG-6, DIAG-15] */
 const GAPS = [88, 136]
-/** With more edges than this for each node, the first gap is not tried. */
+/** With more edges for each node than this, only the second of `GAPS` is tried. */
 const DENSE = 1.5
-/** With more edges than this, the best way of each is not searched, because the search would not end in time. */
+/** With more edges than this, the layout does not search the best way of each edge, because the search would not end in time. */
 const MOST_EDGES = 200
 /** The share of all steps that the search for the best ways may take. */
 const SHARE = 0.3

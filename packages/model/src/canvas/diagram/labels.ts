@@ -45,5 +45,5 @@ export function labelPositions(
   })
 }
 
-/** Positions for labels that cannot have their fixed one, the nearest to the middle first. */
+/** Positions for labels that cannot have their fixed position, the nearest to the middle first. */
 const OTHERS = [0.5, 0.42, 0.58, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75, 0.2, 0.8, 0.15, 0.85]

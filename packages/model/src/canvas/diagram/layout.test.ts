@@ -68,7 +68,7 @@ describe('a layered layout', () => {
     for (const [from, to] of edges) expect(right.centres[to]?.x).toBeGreaterThan(right.centres[from]?.x as number)
   })
 
-  it('[DIAG-11] forward edges go from bottom to top, and the one that closes a cycle from right to right', () => {
+  it('[DIAG-11] forward edges go from bottom to top, and an edge that closes a cycle from right to right', () => {
     const edges: Pairs = [
       [0, 1],
       [1, 2],
@@ -139,7 +139,7 @@ describe('a layered layout', () => {
     expect(layout.edges[0]).toMatchObject({ waypoints: [], labelPosition: 0.35 })
   })
 
-  it('[DIAG-13] loops leave right and return at the bottom, each 12 further out than the one before', () => {
+  it('[DIAG-13] loops leave right and return at the bottom, each 12 further out than the loop before', () => {
     const layout = layoutDiagram(
       requestOf(1, [
         [0, 0],
@@ -266,7 +266,7 @@ describe('the time of a layout', () => {
     const took = threadTime()
     layoutDiagram(requestOf(count, edges))
     const used = took()
-    // About a second on a quiet machine.
+    // A quiet machine takes about 1 s for this layout.
     expect(used).toBeLessThan(limitHere(used, 6_000))
   })
 })

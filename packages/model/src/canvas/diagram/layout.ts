@@ -12,7 +12,7 @@ import { anchorName, routeEdges } from './route-edges.ts'
 
 /** The steps that one layout may spend; they take less than 1 s on one core. */
 const STEPS = 20_000_000
-/** The share of the remaining steps that is set aside for labels. Placing them asks whether to stop, but goes on when these steps are used up. */
+/** The share of the remaining steps that is set aside for labels. Placing labels asks whether to stop, but goes on when these steps are used up. */
 const FOR_LABELS = 0.1
 /** The least distance between a placed node and the shapes around it. [DIAG-14] */
 const CLEARANCE = 15
@@ -55,8 +55,8 @@ export function refitted(request: DiagramRequest, layout: DiagramLayout): Diagra
 }
 
 /**
- * Keeps the placed nodes and the edges between them where they are if that place is free and as near to `near` as it was. Otherwise moves them beside
- * `near` or below everything. [AG-107]
+ * Keeps the placed nodes and the edges between these nodes where they are if their place is free and as near to `near` as before. Otherwise moves the nodes
+ * and edges beside `near` or below everything. [AG-107]
  */
 function keptOrMoved(request: DiagramRequest, { free }: Parts, drawn: Drawn, isNear: boolean): PlacedDrawing {
   const nodes = free.map((node) => at(request.nodes, node))
@@ -130,9 +130,8 @@ function pageOf({ obstacles, taken }: Pick<DiagramRequest, 'obstacles' | 'taken'
 }
 
 /**
- * Lays out the nodes that are not fixed by themselves, places them close to the fixed nodes that they have edges with, and routes the other edges around
- * everything.
- * [AG-106]
+ * Lays out the nodes that are not fixed as a drawing of their own, places this drawing close to the fixed nodes at the other ends of its edges, and routes
+ * the other edges around everything. [AG-106]
  */
 function aroundFixed(request: DiagramRequest, effort: Effort): PlacedDrawing {
   const parts = partsOf(request)

@@ -13,7 +13,7 @@ const LABEL_FONT = 12
 const LABEL_LINE = 15
 const LABEL_WIDTH = 200
 
-/** Even integers, so that half of them is an integer too. */
+/** A width and a height in even integers, so that half of each is an integer too. */
 export interface Size {
   readonly width: number
   readonly height: number
@@ -30,7 +30,7 @@ export function nodeSize(label: string, kind: 'rectangle' | 'ellipse'): Size {
   return { width: even(Math.max(MIN_WIDTH, width * factor)), height: even(Math.max(MIN_HEIGHT, height * factor)) }
 }
 
-/** Returns the size of the label of a connector: lines of at most 200 px, at most four of them. */
+/** Returns the size of the label of a connector: at most four lines of at most 200 px. */
 export function labelSize(label: string): Size {
   const lines = wrapLabel(label, { fontSizePx: LABEL_FONT, maxWidth: LABEL_WIDTH, maxLines: 4 })
   const width = Math.max(...lines.map((line) => measureText(line, LABEL_FONT))) + 6

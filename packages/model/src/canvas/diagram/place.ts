@@ -6,7 +6,7 @@ const OFFSET = 120
 /** The least and the greatest distance of a drawing from the shape beside which it is placed. [AG-107] */
 const BESIDE = 80
 const FARTHEST = 200
-/** The distance that a drawing beside a shape keeps from all others: 80, or 30 where there is no room for 80. */
+/** The distance that a drawing beside a shape keeps from all other shapes: 80, or 30 where there is no room for 80. */
 const ROOMS = [80, 30]
 
 export interface Room {
@@ -18,8 +18,8 @@ export interface Room {
 const LIMIT = 1_000_000
 
 /**
- * The left upper corner for a new drawing: below everything that is on the page. When the coordinates end before there is room, it is right of
- * everything, else above, else left of it. On a page without room on any side it is at the lower end of the coordinates, and the drawing may cover
+ * The left upper corner for a new drawing: below everything that is on the page. When the coordinates end before there is room, the corner is right
+ * of everything, else above, else left. On a page without room on any side the corner is at the lower end of the coordinates, and the drawing may cover
  * what is there. [DIAG-10, CANVAS-4]
  */
 export function cornerOutside(page: readonly Bounds[], { width, height }: Room): Point & { readonly isBelow: boolean } {
@@ -47,7 +47,7 @@ function isWithin({ x, y }: Point, { width, height }: Room): boolean {
   return x >= -LIMIT && y >= -LIMIT && x + width <= LIMIT && y + height <= LIMIT
 }
 
-/** Which one is taken of several corners at the same distance. */
+/** Which corner is taken when several corners are at the same distance. */
 export interface Wish {
   /** Corners whose x, or whose y, is worth trying. */
   readonly lines: readonly Point[]

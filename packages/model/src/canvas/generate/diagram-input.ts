@@ -18,14 +18,14 @@ export interface GenerateDiagram extends Printed {
   readonly routing?: 'orthogonal' | 'straight' | undefined
   /** The id of the shape beside which the diagram is placed. [AG-107] */
   readonly near?: string | undefined
-  /** The layout, made before the edit; absent: the edit makes it. [DIAG-17] */
+  /** The layout that was made before the edit. When it is absent, the edit makes the layout. [DIAG-17] */
   readonly drawn?: DrawnDiagram | undefined
   /**
-   * The diagram was refused when its layout was to be made before the edit. The edit refuses it again, or is outdated when the reason is gone.
+   * The preparation before the edit refused the diagram and made no layout. The edit refuses the diagram again, or is outdated when the reason is gone.
    * [DIAG-17, CONC-13]
    */
   readonly isRefused?: true | undefined
-  /** Whether the edit fits a layout made before to a page that has changed since; otherwise the edit is outdated then. [AG-106] */
+  /** Whether the edit fits `drawn` to a page that has changed since `drawn` was made. When false, such an edit is outdated. [AG-106] */
   readonly fit?: boolean | undefined
 }
 
@@ -44,13 +44,13 @@ export interface DiagramNodeInput {
   readonly id: string
   readonly label: string
   readonly kind: 'rectangle' | 'ellipse'
-  /** The centre that the caller chose. [AG-106] */
+  /** The centre that the caller chose for the node; `null` when the caller chose none. [AG-106] */
   readonly at: Point | null
-  /** The id of the shape on the page that this node stands for. [AG-106] */
+  /** The id of the shape on the page that this node stands for; `null` for a new node. [AG-106] */
   readonly shapeId: string | null
 }
 
-/** The ends are indexes into the list of nodes. */
+/** An edge as a call describes it. `from` and `to` are indexes into the list of nodes. */
 export interface DiagramEdgeInput {
   readonly from: number
   readonly to: number
@@ -63,7 +63,7 @@ const maxId = 128
 const maxLabel = 500
 const farthest = 1_000_000
 
-/** Returns what is wrong with the arguments, whatever is on the page; `null` when nothing is. [DIAG-2, LIM-8, MCP-3] */
+/** Refuses wrong arguments of generate_diagram. Returns `null` when none is wrong. Needs no document. [DIAG-2, LIM-8, MCP-3] */
 export function diagramFlaw(args: GenerateDiagram): Refusal | null {
   const diagram = readDiagram(args)
   if (isRefusal(diagram)) return diagram
@@ -90,8 +90,8 @@ type Items = Pick<Diagram, 'nodes' | 'edges' | 'fixes'>
 const noEdges: readonly JsonObject[] = []
 
 /**
- * What was read before, by the list of nodes. A call is checked, laid out and written with the same lists, which may be as long as a request, so they are
- * read only once. [CONC-13]
+ * Caches what `readDiagram` has read, by the list of nodes. A call is checked, laid out and written with the same lists of nodes and edges. These lists may
+ * be as long as a request, so they are read only once. [CONC-13]
  */
 const readBefore = new WeakMap<readonly JsonObject[], { readonly given: readonly JsonObject[]; readonly read: Items | Refusal }>()
 
@@ -163,7 +163,7 @@ function edgeEnd(side: 'from' | 'to', edge: JsonObject, place: number, nodes: Re
   return refused('ERR_DIAGRAM_EDGE', `${what}${hint}.`, { edge: place, id: shown, ...(nearest.length > 0 && { nearest }) })
 }
 
-/** Takes the fixes of one node or edge. */
+/** Collects the fixes of one node or edge. */
 interface Note {
   add(fix: Fix): void
   /** Whether `maxFixes` is reached, so that more fixes would be dropped. */
@@ -171,7 +171,7 @@ interface Note {
   readonly hints: NameHints
 }
 
-/** Further fixes are not counted. An answer shows far fewer. [TOOL-18] */
+/** The most fixes that are kept of one call; further fixes are not counted. An answer shows far fewer. [TOOL-18] */
 const maxFixes = 10_000
 
 function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
@@ -192,7 +192,7 @@ function readNode(id: string, node: JsonObject, note: Note): DiagramNodeInput {
   return { id, label: readLabel(node, note) ?? cleanText(id), kind: readKind(node, note), at: readAt(node, note), shapeId: null }
 }
 
-/** [DIAG-2] */
+/** Adds a fix for each member whose name is not in `known`. [DIAG-2] */
 function tellUnknown(given: JsonObject, known: readonly string[], what: string, note: Note): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
@@ -208,7 +208,7 @@ function meant(name: string, known: readonly string[], what: string, hints: Name
   return likely === null ? '' : `; did you mean ${likely}?`
 }
 
-/** Returns `null` when the call gives no usable label. */
+/** Reads the label of a node or edge. Returns `null` when the call gives no usable label. */
 function readLabel(given: JsonObject, note: Note): string | null {
   const label = memberOf(given, 'label')
   if (label === undefined || label === null) return null
@@ -231,7 +231,7 @@ function readLabel(given: JsonObject, note: Note): string | null {
 
 function firstCharacters(text: string, most: number): string {
   if (text.length <= most) return text
-  // A character takes at most two UTF-16 units, so the text behind `2 * most + 2` units is not looked at.
+  // A character takes at most two UTF-16 units, so the first `2 * most + 2` units contain the first `most` characters.
   return Array.from(text.slice(0, 2 * most + 2))
     .slice(0, most)
     .join('')
@@ -248,7 +248,7 @@ function readKind(node: JsonObject, note: Note): 'rectangle' | 'ellipse' {
   return 'rectangle'
 }
 
-/** [AG-106] */
+/** Reads the centre that a call gives for a node; `null` when it gives no usable one. [AG-106] */
 function readAt(node: JsonObject, note: Note): Point | null {
   const given = memberOf(node, 'at')
   if (given === undefined || given === null) return null
@@ -267,7 +267,7 @@ function isNumber(given: Json | undefined): given is number {
   return typeof given === 'number' && Number.isFinite(given)
 }
 
-/** Adds 0 because that makes -0 a 0; JSON does not keep -0. */
+/** Limits a coordinate. Adds 0 because that turns -0 into 0: JSON does not keep -0. */
 function within(value: number): number {
   return Math.min(Math.max(value, -farthest), farthest) + 0
 }

@@ -15,9 +15,9 @@ import { kindOf } from '../shape-kinds.ts'
 import { connectorEndFlaw } from '../write-page.ts'
 import { type Diagram, nodeRefused } from './diagram-input.ts'
 
-/** What a diagram depends on in its page. For a diagram that is placed below everything else, that is nothing but its own nodes. */
+/** The part of a page on which a diagram depends. A diagram that is placed below everything else depends on nothing but its own nodes. */
 export interface DiagramScene {
-  /** By node, the box of the shape that it stands for; `null` for other nodes. */
+  /** By node, the box of the shape that the node stands for; `null` for a node without such a shape. */
   readonly fixed: readonly (ShapeBox | null)[]
   readonly obstacles: readonly Bounds[]
   readonly taken: readonly TakenRoute[]
@@ -29,7 +29,7 @@ export function isFree({ nodes, near }: Diagram): boolean {
   return near === null && nodes.every(({ at, shapeId }) => at === null && shapeId === null)
 }
 
-/** Replaces the names of shapes in a diagram, which may have a stamp, by plain ids. Refuses a diagram with a stamp that does not fit. [AG-6] */
+/** Replaces the names of shapes in a diagram by plain ids without stamps. Refuses a malformed or outdated stamp. [AG-6] */
 export function withPlainShapes(on: NamedShapes, diagram: Diagram): Diagram | Refusal {
   const nodes: Diagram['nodes'][number][] = []
   const places = new Map<string, number>()
@@ -102,7 +102,7 @@ export function requestOf(diagram: Diagram, { fixed, obstacles, taken, near }: D
   return { nodes, edges, layout, direction, routing, obstacles, taken, near }
 }
 
-/** What a drawing depended on in its page; plain data. While it is the same, the drawing fits the page. */
+/** The facts of a page on which a drawing depended, as plain data. While these facts are the same, the drawing fits the page. */
 export interface SeenOfPage {
   readonly fixed: readonly (ShapeBox | null)[]
   readonly near: Bounds | null
@@ -112,7 +112,7 @@ export interface SeenOfPage {
 
 const clearance = 15
 
-/** The bounds of a drawing with its clearance; a shape outside of them is not in its way. [DIAG-14] */
+/** The bounds of a drawing with its clearance. A shape outside these bounds is not in the way of the drawing. [DIAG-14] */
 export function aroundDrawing(drawing: Bounds): Bounds {
   return grown(drawing, clearance)
 }
@@ -143,7 +143,7 @@ function nearBounds(
   return bounds === null ? shapeNotFound(body, page, near) : { bounds }
 }
 
-/** The ids of the shapes that nodes stand for; of a group, also those of its members. */
+/** The ids of the shapes that nodes stand for, and of the members of such a shape that is a group. */
 function ownShapes({ nodes }: Diagram, shapes: ReadonlyMap<string, JsonObject>): ReadonlySet<string> {
   const ids = nodes.flatMap(({ shapeId }) => shapeId ?? [])
   return new Set(ids.flatMap((id) => [id, ...descendantsOf(id, shapes)]))

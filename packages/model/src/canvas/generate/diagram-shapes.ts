@@ -12,7 +12,7 @@ import type { Diagram } from './diagram-input.ts'
 
 /** The shapes of a diagram as they are stored, but without `provenance`. */
 export interface DiagramShapes {
-  /** By node, the id of its shape, whether that is new or was on the page before. */
+  /** By node, the id of its shape, whether the shape is new or was on the page before. */
   readonly nodes: readonly string[]
   /** By edge, the id of its connector. */
   readonly edges: readonly string[]
@@ -25,7 +25,7 @@ export function newShapeCount({ nodes, edges }: Diagram): number {
   return nodes.filter(({ shapeId }) => shapeId === null).length + edges.length
 }
 
-/** Returns for each node the size that shows its label. Measuring texts takes long, so call it once. */
+/** Returns for each node the size that shows its label. Measuring texts takes long, so call this function once. */
 export function sizesOf({ nodes }: Diagram): readonly Size[] {
   return nodes.map(({ label, kind }) => nodeSize(label, kind))
 }
@@ -88,7 +88,7 @@ function wayOf(edge: RoutedEdge, from: ShapeBox | null, to: ShapeBox | null): Sh
 interface AttachedEnd {
   readonly anchor: string
   readonly point: Point
-  /** The point at which the route reaches the upright box around a turned shape; empty when that is the anchor itself. */
+  /** The point at which the route reaches the upright box around a turned shape; empty when that point is the anchor itself. */
   readonly corner: readonly Point[]
 }
 

@@ -19,25 +19,25 @@ import {
 } from './diagram-scene.ts'
 import { diagramShapes, newShapeCount, sizesOf } from './diagram-shapes.ts'
 
-/** The layout of a diagram, and what it depends on in its page; plain data. */
+/** The layout of a diagram, and what the layout depends on in its page; plain data. */
 export interface DrawnDiagram {
   readonly layout: DiagramLayout
   readonly seen: SeenOfPage
   /** By node, the size that its label needs. */
   readonly sizes: readonly Size[]
-  /** The counts of the drawing alone; moving it by integers does not change them. `null` when they depend on the page or on rounding. [AG-108] */
+  /** The counts of the drawing alone, the same wherever the drawing is moved; `null` when the counts depend on the page or on rounding. [AG-108] */
   readonly counts: Counts | null
 }
 
-/** Whether the layout of a diagram depends on what is on its page. [AG-106, AG-107] */
+/** Whether the layout of a diagram depends on the content of its page. [AG-106, AG-107] */
 export function dependsOnPage(args: GenerateDiagram): boolean {
   const diagram = readDiagram(args)
   return !isRefusal(diagram) && !isFree(diagram)
 }
 
 /**
- * Lays out the diagram of a call before the edit, so that the edit need not. `body` may be `null` when the layout does not depend on the page. Calls
- * `shouldStop` now and then, and throws `LayoutStopped` when that returns true. [DIAG-17]
+ * Lays out the diagram of a call before the edit, so that the edit itself makes no layout. `body` may be `null` when the layout does not depend on the page.
+ * Calls `shouldStop` now and then, and throws `LayoutStopped` when `shouldStop` returns true. [DIAG-17]
  */
 export function drawDiagram(
   body: DocumentBody | null,
@@ -63,7 +63,7 @@ export function drawn(diagram: Diagram, scene: DiagramScene, shouldStop?: () => 
   return { layout, seen: seenOfPage(scene, layout.bounds), sizes, counts }
 }
 
-/** Sums and products of such coordinates have no rounding error, so that moving a drawing changes no comparison. */
+/** Sums and products of multiples of 1/16 up to 2^20 have no rounding error, so that moving a drawing changes no comparison. */
 const finest = 1 / 16
 const farthest = 2 ** 20
 

@@ -81,7 +81,7 @@ interface Drawing extends Pick<DiagramShapes, 'nodes' | 'edges' | 'shapes'> {
 }
 
 /**
- * Draws a diagram on a page: nodes in the order of the call, then connectors, on top of what is there, which stays as it is.
+ * Draws a diagram on top of a page: nodes in the order of the call, then connectors. The shapes that are on the page already stay as they are.
  * [TOOL-generate_diagram, DIAG-3, DIAG-10]
  */
 const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, environment) => {
@@ -105,7 +105,7 @@ const generateDiagram: Edit<GenerateDiagram, GeneratedDiagram> = (body, args, en
 
 /**
  * Puts a planned drawing on a newer page, at the place that was free on the older page. Returns `null` when the plan does not fit: a shape that the drawing
- * depends on is not where it was, something came into its place, or one of its ids is taken. [CONC-14]
+ * depends on has moved or is gone, the place is no longer free, or somebody took an id of the plan. [CONC-14]
  */
 function refitDiagram(
   { before, edited }: PlannedEdit<GeneratedDiagram>,
@@ -218,7 +218,7 @@ function nearWarnings({ near }: Diagram, { isNear, bounds }: Drawing['place']): 
   return [{ reason, field: 'near' }]
 }
 
-/** [DIAG-10] */
+/** The warning when the drawing is not below the content of the page. [DIAG-10] */
 function belowWarnings({ isBelow, bounds }: Drawing['place']): readonly Warning[] {
   if (isBelow) return []
   return [{ reason: `there is no room below what is on the page, so the diagram stands elsewhere, ${fromOn(bounds)}` }]
@@ -228,7 +228,7 @@ function fromOn({ left, top }: Bounds): string {
   return `from x ${Math.round(left)}, y ${Math.round(top)} on as bounds tells`
 }
 
-/** The warnings for nodes whose place the caller chose when they and other shapes cover each other. [AG-106] */
+/** The warnings for nodes whose place the caller chose, when such a node and another shape cover each other. [AG-106] */
 function coverWarnings({ nodes }: Diagram, ids: readonly string[], page: () => PageGeometry): readonly Warning[] {
   if (nodes.every(({ at }) => at === null)) return []
   const { shapes, boxes } = page()

@@ -63,12 +63,12 @@ describe('a diagram with fixed nodes near another shape, fitted to a page on whi
     return Number(made?.shapes.find(({ id }) => id === result.nodes['b'])?.value['x'])
   }
 
-  it('[AG-107] [CONC-8] the new nodes follow the shape', () => {
+  it('[AG-107] [CONC-8] new nodes follow the shape that near names', () => {
     expect(fitted(3000)).toBeGreaterThan(3000)
     expect(fitted(3000)).toBeLessThan(3000 + 50 + 200 + 200)
   })
 
-  it('[AG-107] [CONC-8] the new nodes stay where they are when they still stand within 200 of the shape', () => {
+  it('[AG-107] [CONC-8] new nodes stay in place while they are within 200 of the shape that near names', () => {
     expect(fitted(590)).toBe(drawn.layout.centres[1]?.x)
   })
 })
@@ -86,7 +86,7 @@ it('[AG-6] two nodes that name the same shape, one of them with its stamp, are r
     })
 })
 
-it('[DIAG-10] [CANVAS-4] a diagram that has no room below the page stands beside it and covers nothing, with a warning that says where', () => {
+it('[DIAG-10] [CANVAS-4] a diagram without room below the page content stands beside it, with a warning', () => {
   const given = page(box('s1', 0, 999_900))
   const { result, warnings } = done(given, { nodes: [{ id: 'a' }, { id: 'b' }], edges: [{ from: 'a', to: 'b' }] })
   expect(result.bounds).toEqual({ x: 170, y: 999_776, w: 160, h: 224 })

@@ -57,7 +57,7 @@ function plan(before: DocumentBody, args: GenerateDiagram): Planned {
 const refit = (planned: Planned, now: DocumentBody, args: GenerateDiagram) =>
   refitEdit('generate_diagram', planned, now, args, environment()) as Edited<GeneratedDiagram> | null
 
-/** What people do to a document. */
+/** A change that people make to a document. */
 type Doing = (given: DocumentBody) => DocumentBody
 
 const onPage =
@@ -181,7 +181,7 @@ describe('a diagram that was planned before people changed the page', () => {
     )
   })
 
-  it('[CONC-14] [AG-66] [CONC-9] the recorded changes and the growth are those of the change that is written', () => {
+  it('[CONC-14] [AG-66] [CONC-9] the recorded changes are those of the plan, the growth is that of the newer body', () => {
     fc.assert(
       fc.property(call, meanwhile, (args, doings) => {
         check(args, doings, ({ before, edited }, now, fitted) => {

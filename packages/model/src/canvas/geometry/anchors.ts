@@ -64,7 +64,7 @@ function turnedBy(side: Side, quarters: number): Side {
 
 const sidesInTurn: readonly Side[] = ['top', 'right', 'bottom', 'left']
 
-/** Where the way from the centre of a box to a point leaves the box; the centre itself for a point inside. */
+/** The point where the way from the centre of a box to `towards` leaves the box; the centre itself when `towards` lies inside. */
 export function edgePoint(box: ShapeBox, towards: Point): Point {
   const { centre, rotation } = box
   const upright = rotated(towards, centre, -rotation)

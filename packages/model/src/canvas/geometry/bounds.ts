@@ -25,7 +25,7 @@ export function boundsOf(points: readonly Point[]): Bounds | null {
   return found
 }
 
-/** The smallest rectangle around two, of which either may be missing. */
+/** The smallest rectangle around two rectangles; `null` stands for a missing one. */
 export function unite(a: Bounds | null, b: Bounds | null): Bounds | null {
   if (a === null || b === null) return a ?? b
   return {
@@ -36,12 +36,12 @@ export function unite(a: Bounds | null, b: Bounds | null): Bounds | null {
   }
 }
 
-/** A rectangle by its centre and size. */
+/** Returns the rectangle with this centre and size. */
 export function boundsAround({ x, y }: Point, width: number, height: number): Bounds {
   return { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 }
 }
 
-/** Adds halves, because the sum of the largest numbers would be Infinity. */
+/** Returns the centre of a rectangle. Adds halves, because the sum of the largest numbers would be Infinity. */
 export function centreOfBounds({ left, top, right, bottom }: Bounds): Point {
   return { x: left / 2 + right / 2, y: top / 2 + bottom / 2 }
 }
@@ -70,7 +70,7 @@ export function holds({ left, top, right, bottom }: Bounds, { x, y }: Point): bo
   return left <= x && x <= right && top <= y && y <= bottom
 }
 
-/** `point` turned around `centre`, clockwise as SVG turns. */
+/** Turns `point` around `centre`, clockwise as SVG turns. */
 export function rotated(point: Point, centre: Point, degrees: number): Point {
   if (degrees === 0) return point
   const [cos, sin] = turnOf(degrees)
@@ -93,7 +93,7 @@ const rightAngles: readonly (readonly [cos: number, sin: number])[] = [
   [0, -1],
 ]
 
-/** The upright rectangle around one that is turned around `centre`. */
+/** The upright rectangle around a rectangle that is turned around `centre`. */
 export function boundsOfTurned({ left, top, right, bottom }: Bounds, centre: Point, degrees: number): Bounds {
   const corners = [left, right].flatMap((x) => [top, bottom].map((y) => rotated({ x, y }, centre, degrees)))
   return boundsOf(corners) as Bounds

@@ -6,9 +6,9 @@ interface Indexed {
 
 /** Entries, or nodes with entries, that lie near each other. */
 interface Node<T> {
-  /** The rectangle around all of them. */
+  /** The rectangle around all entries of the node. */
   readonly bounds: Bounds
-  /** The area that all of its entries share. When they share none, two opposite sides have changed places, so that it encloses nothing. */
+  /** The area that all entries of the node share. When there is none, two opposite sides have changed places, so that `common` encloses nothing. */
   readonly common: Bounds
   readonly nodes: readonly Node<T>[]
   readonly entries: readonly T[]
@@ -16,7 +16,7 @@ interface Node<T> {
 
 const mostInNode = 8
 
-/** An index of rectangles, a packed R-tree. It finds those in a part of a page without looking at all of them. */
+/** An index of rectangles, a packed R-tree. Finds the rectangles in a part of a page without looking at all rectangles. */
 export class BoxIndex<T extends Indexed> {
   readonly #root: Node<T> | null
 
@@ -31,7 +31,7 @@ export class BoxIndex<T extends Indexed> {
     this.#root = level[0] ?? null
   }
 
-  /** Calls `visit` with the entries that share some area with a rectangle, until it returns false. The order of the entries means nothing. */
+  /** Calls `visit` with each entry that shares some area with `area`, in no particular order, until `visit` returns false. */
   visit(area: Bounds, visit: (entry: T) => boolean): void {
     this.#visit(
       ({ bounds }) => overlaps(bounds, area),
@@ -40,7 +40,7 @@ export class BoxIndex<T extends Indexed> {
     )
   }
 
-  /** Like `visit`, but skips entries that enclose the whole rectangle, without looking at each of them. */
+  /** Like `visit`, but skips entries that enclose the whole of `area`, without looking at each of these entries. */
   visitCut(area: Bounds, visit: (entry: T) => boolean): void {
     this.#visit(
       ({ bounds, common }) => overlaps(bounds, area) && !encloses(common, area),

@@ -7,7 +7,7 @@ import type { ShapeBox } from './shape-box.ts'
 export interface ConnectorEnd {
   /** The stored point: where a free end lies, or an end whose shape is not on the page. */
   readonly stored: Point
-  /** The shape that it is attached to. */
+  /** The id of the shape that the end is attached to; `null` for a free end. */
   readonly shapeId: string | null
   readonly anchor: string
 }
@@ -17,7 +17,7 @@ export interface ConnectorCourse {
   readonly start: ConnectorEnd
   readonly end: ConnectorEnd
   readonly routing: 'straight' | 'orthogonal' | 'curved'
-  /** Interior points; the ends are not among them. */
+  /** The points between the two ends of the connector. */
   readonly waypoints: readonly Point[]
 }
 
@@ -68,7 +68,7 @@ function endPoint(end: ConnectorEnd, towards: Point, shapes: BoxLookup): Point {
 
 type Axis = 'sideways' | 'upright'
 
-/** The corners of a way in right angles that leaves and arrives along these axes. `null`: the axis of the other end, or else the longer axis. */
+/** The corners of a way in right angles with these axes at its ends. A `null` axis becomes that of the other end; two `null` axes, the longer one. */
 export function directWay(from: Point, to: Point, start: Axis | null, end: Axis | null): readonly Point[] {
   if (from.x === to.x || from.y === to.y) return []
   const leaves = start ?? end ?? (Math.abs(to.x - from.x) >= Math.abs(to.y - from.y) ? 'sideways' : 'upright')

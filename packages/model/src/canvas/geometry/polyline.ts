@@ -3,7 +3,7 @@ import { between, distance, passesThrough } from './segment.ts'
 
 export type Segment = readonly [Point, Point]
 
-/** The straight pieces of a polyline, in order; one point has none. */
+/** Returns the straight pieces of a polyline, in order; no piece for a single point. */
 export function segmentsOf(points: readonly Point[]): readonly Segment[] {
   return points.slice(1).map((point, i) => [points[i] as Point, point])
 }
@@ -23,7 +23,7 @@ export function alongPolyline(points: readonly Point[], share: number): Point {
   return points.at(-1) ?? { x: 0, y: 0 }
 }
 
-/** The same way without repeated points and without those in the middle of a straight stretch. [DIAG-14] */
+/** Returns the same way without repeated points and without points in the middle of a straight stretch. [DIAG-14] */
 export function simplified(points: readonly Point[]): readonly Point[] {
   const kept: Point[] = []
   for (const point of points) {

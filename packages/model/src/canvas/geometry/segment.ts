@@ -10,7 +10,7 @@ export function passesThrough(a: Point, b: Point, box: Bounds, clearance = 0): b
   const down = stretchInside(a.y, b.y, top, bottom)
   if (across === null || down === null) return false
   const [enters, leaves] = [Math.max(across[0], down[0]), Math.min(across[1], down[1])]
-  // A point has no length: it is inside where both stretches are the whole way.
+  // When `a` and `b` are the same point, that point is inside, since both stretches exist.
   return enters < leaves || (a.x === b.x && a.y === b.y)
 }
 

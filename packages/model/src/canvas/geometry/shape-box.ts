@@ -7,7 +7,7 @@ export interface ShapeBox {
   readonly height: number
   /** Degrees around the centre, clockwise. */
   readonly rotation: number
-  /** The form of its edge. */
+  /** The form of the edge of the shape. */
   readonly outline: 'rectangle' | 'ellipse'
 }
 

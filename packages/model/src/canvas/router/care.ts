@@ -12,7 +12,7 @@ export interface RouteEnd {
 export interface RouteRequest {
   readonly from: RouteEnd
   readonly to: RouteEnd
-  /** Its label: the size, and the position of its middle as a share of the whole way. Later routes go around it where that is not far. */
+  /** The label of the route: its size, and the position of its middle as a share of the way. Later routes go around it where that is not far. */
   readonly label?: { readonly width: number; readonly height: number; readonly share: number }
 }
 
@@ -28,11 +28,11 @@ export interface Care {
   readonly clearance: number
   readonly stub: number
   readonly lane: number
-  /** Whether it keeps away from other routes. */
+  /** Whether the route keeps away from other routes. */
   readonly mindsOthers: boolean
 }
 
-/** The distances to try: first those of the rules, then less and less. The last ones are still better than a line through a shape. [DIAG-14, DIAG-15] */
+/** The distances to try: first those of the rules, then smaller ones. Even the smallest are better than a line through a shape. [DIAG-14, DIAG-15] */
 export const cares: readonly Care[] = [
   { clearance: 15, stub: 20, lane: 12, mindsOthers: true },
   { clearance: 5, stub: 20, lane: 12, mindsOthers: true },

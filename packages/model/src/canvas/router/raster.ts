@@ -1,7 +1,7 @@
 import { type Bounds, grown, type Point } from '../geometry/bounds.ts'
 import { type Care, type RouteEnd, type RouteRequest, stubOf, type TakenRoute } from './care.ts'
 
-/** The most points of a raster by default. To stay below it, the raster leaves out lanes, and then lines that are near others. */
+/** The most points of a raster by default. Above this number, the raster leaves out lanes, and then lines that are near other lines. */
 const MAX_POINTS = 160_000
 /** The most lanes beside each obstacle. */
 const maxLanes = 5
@@ -9,7 +9,7 @@ const maxLanes = 5
 /** This many of the cheapest operations count as one step. */
 const TOUCHED_IN_STEP = 8
 
-/** What lies around the routes that a raster is for. */
+/** The obstacles, routes and ends around the routes that a raster is for. */
 export interface Surroundings {
   readonly obstacles: readonly Bounds[]
   readonly requests: readonly RouteRequest[]
@@ -63,7 +63,7 @@ export class Raster {
   private readonly acrossOwners = new Map<number, number[]>()
   private readonly downOwners = new Map<number, number[]>()
   private readonly owners: Owner[] = []
-  /** The pieces within labels: twice the number of a piece that leads right, and one more for a piece that leads down. */
+  /** The pieces within labels. A piece that leads right is stored as twice its number; a piece that leads down, as one more. */
   private readonly labelled = new Set<number>()
 
   constructor(
@@ -122,7 +122,7 @@ export class Raster {
     return (across ? this.acrossOwners : this.downOwners).get(piece) ?? none
   }
 
-  /** Who uses a piece, as seen from a route between two anchors. Several owners must all share the same end with the route, else it is `others`. */
+  /** Who uses a piece, as seen from a route between two anchors. Unless all owners share the same end with the route, the answer is `others`. */
   claimOf(owners: readonly number[], from: RouteEnd, to: RouteEnd): Claim {
     let claim: Claim = 'free'
     for (const owner of owners) {
@@ -141,13 +141,13 @@ export class Raster {
     return claim
   }
 
-  /** Whether a route shares no anchor with one between two ends. */
+  /** Whether the recorded route `owner` has no anchor in common with a route between two ends. */
   isStranger(owner: number, from: RouteEnd, to: RouteEnd): boolean {
     const { startAnchor, endAnchor } = this.owners[owner] as Owner
     return [from.anchor, to.anchor].every((anchor) => anchor !== startAnchor && anchor !== endAnchor)
   }
 
-  /** Records a route. Others may cross it, but may not run nearer than a lane beside it. Only routes with a common anchor may lie on it. */
+  /** Records a route. Other routes may cross this route, but not run nearer than a lane beside it. Only routes with a common anchor may lie on it. */
   take({ points, startAnchor, endAnchor }: TakenRoute): void {
     const owner = this.owners.push({ startAnchor, endAnchor }) - 1
     for (let i = 1; i < points.length; i++) {
@@ -266,7 +266,7 @@ function ascending(values: ReadonlySet<number>): number[] {
   return [...values].sort((a, b) => a - b)
 }
 
-/** Leaves out lines that are near others, until few enough are left. Lines that ends need stay. */
+/** Leaves out lines that are near other lines, until few enough are left. The `needed` lines, at the ends of routes, stay. */
 function thinned(values: ReadonlySet<number>, needed: ReadonlySet<number>, maxPoints: number): number[] {
   const most = Math.max(Math.sqrt(maxPoints), needed.size)
   for (let apart = 4; ; apart *= 2) {

@@ -8,7 +8,7 @@ import { search } from './search.ts'
 const MAX_VISITS = 100_000
 
 export interface RouteOptions {
-  /** Only routes that keep all distances of the rules count. */
+  /** Whether only routes that keep all distances of the rules count as found. */
   readonly strict?: boolean
   /** Called with the work in small steps. When it returns false, the routes that are still open are not found. It may throw to end the routing. */
   readonly spend?: (steps: number) => boolean
@@ -29,8 +29,8 @@ export interface RouteOptions {
 export type Router = typeof routeAll
 
 /**
- * Routes connectors in right angles around obstacles, which include the shapes that they end at. It routes the shortest first; each route keeps away from
- * those before it and from `taken`. Returns for each request all points of its route, both ends included; `null` when there is no clear way.
+ * Routes connectors in right angles around obstacles, which include the shapes that the connectors end at. Routes the shortest connectors first. Each route
+ * keeps away from earlier routes and from `taken`. Returns for each request all points of its route, both ends included; `null` when there is no clear way.
  * [DIAG-14, CANVAS-21, CANVAS-22]
  */
 export function routeAll(

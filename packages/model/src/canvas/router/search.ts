@@ -38,7 +38,7 @@ const alone = 1
 const trunkOfEnd = 2
 
 /**
- * Searches a cheap way over a raster by length, corners, crossings and labels (A*). Returns `null` when there is none, or when a limit is reached. The way
+ * Searches a cheap way over a raster by length, corners, crossings and labels (A*). Returns `null` when there is no way, or when a limit is reached. The way
  * never lies on a route with which it shares no anchor. It leaves the trunk of its start, and joins the trunk of its end, only once. [DIAG-14, DIAG-15]
  */
 export function search(raster: Raster, wanted: Wanted, spend: (steps: number) => boolean): readonly Point[] | null {
@@ -113,7 +113,7 @@ interface Step {
   readonly point: number
   readonly phase: number
   readonly crossings: number
-  /** Whether it passes through a label. */
+  /** Whether the step passes through a label. */
   readonly isLabelled: boolean
 }
 
@@ -212,7 +212,7 @@ function wayOf(raster: Raster, last: number, cameFrom: Int32Array): Point[] {
   return points.toReversed()
 }
 
-/** States by their cost, the cheapest first; equal ones in the order in which they came. */
+/** A priority queue of states: the cheapest state first, states of equal cost in the order of their push. */
 class Queue {
   private readonly states: number[] = []
   private readonly costs: number[] = []
@@ -236,7 +236,7 @@ class Queue {
     }
   }
 
-  /** The cheapest state to which no better way was found since; -1 when there is none. */
+  /** Removes and returns the cheapest state to which no better way was found after its push; -1 when there is none. */
   pop(best: Float64Array): number {
     for (;;) {
       const way = this.ways[0]

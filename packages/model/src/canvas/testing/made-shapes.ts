@@ -2,11 +2,11 @@ import type { JsonObject } from '../../json.ts'
 import { provenance } from './shape-editing.ts'
 
 interface MadeShape {
-  /** What is stored of a call that says no more than the kind, without the id. */
+  /** The stored shape, without its id, after a call that gives only the kind. */
   readonly least: JsonObject
-  /** All that a call may say on a page with the rectangle `a` of 100 by 80 at 0, 0. */
+  /** A call with many members, on a page with the rectangle `a` of 100 by 80 at 0, 0. */
   readonly full: JsonObject
-  /** What is stored of it. */
+  /** The stored shape, without its id, after the call `full`. */
   readonly fullStored: JsonObject
 }
 

@@ -5,7 +5,7 @@ import { body, canvasPage } from '../../testing/builders.ts'
 import { directRouter, type Router } from '../route.ts'
 import { isRoutedEdit, routedEdits, shapeEdits } from '../shape-edits.ts'
 
-/** When the edits of these tests are made. */
+/** The time of all edits in these tests, in milliseconds. */
 export const now = 77
 export const provenance = { source: 'mcp', at: now }
 
@@ -26,7 +26,7 @@ export function run<N extends keyof Edits>(
   return (edit as unknown as Edit<ArgsOf<N>, ResultOf<N>>)(given, args, environment)
 }
 
-/** What an edit that succeeds answers. */
+/** Returns the answer of an edit; throws when the edit was refused. */
 export function done<T>(answer: Edited<T> | Refusal): Edited<T> {
   if (isRefusal(answer)) throw new Error(`${answer.code} ${answer.message}`)
   return answer

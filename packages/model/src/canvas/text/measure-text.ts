@@ -30,7 +30,7 @@ export function measureText(text: string, fontSizePx: number, family: FontFamily
   return em * fontSizePx
 }
 
-/** Yields the characters of a text as people see them; none of them may be cut. Lazy, so that reading the start of a long text costs no more than that. */
+/** Yields the characters of a text as people see them; no such character may be cut. Lazy, so that the start of a long text costs little. */
 export function* charactersOf(text: string, family: FontFamily = 'sans-serif'): Generator<Character> {
   for (let at = 0; at < text.length; ) {
     const character = characterAt(text, at, family)

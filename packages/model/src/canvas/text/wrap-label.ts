@@ -5,11 +5,11 @@ const maxUnits = 10_000
 
 export interface WrapOptions {
   readonly fontSizePx: number
-  /** The most width of a line, in pixels. */
+  /** The greatest width of a line, in pixels. */
   readonly maxWidth: number
-  /** At least 1; the last line ends in an ellipsis when something was left out. Unlimited by default. */
+  /** The most lines, at least 1; unlimited by default. The last line ends in an ellipsis when text was left out. */
   readonly maxLines?: number
-  /** `sans-serif` by default. */
+  /** The font family; `sans-serif` by default. */
   readonly family?: FontFamily
 }
 
@@ -43,7 +43,7 @@ function paragraphsOf(label: string): readonly string[] {
 
 interface Word {
   readonly text: string
-  /** The width in em. */
+  /** The width of the word, in em. */
   readonly em: number
   readonly isSpace: boolean
 }
@@ -67,7 +67,7 @@ function* wordsOf(paragraph: string, family: FontFamily | undefined): Generator<
   if (word !== null) yield word
 }
 
-/** The lines so far, and the one that is being filled. */
+/** The finished lines of a label, and the line that is being filled. */
 class Wrapping {
   readonly lines: string[] = []
   readonly #maxEm: number
@@ -82,7 +82,7 @@ class Wrapping {
     this.#family = family
   }
 
-  /** Whether there are more lines than are shown, so that no more are needed. */
+  /** Whether the label has more lines than are shown, so that wrapping can stop. */
   isFull(): boolean {
     return this.lines.length > this.#maxLines
   }
@@ -98,7 +98,7 @@ class Wrapping {
       }
       if (this.isFull()) return
     }
-    // An empty paragraph is a line of its own. Spaces that did not fit on a line are not.
+    // An empty paragraph is a line of its own. Spaces that did not fit on a line make no new line.
     if (this.#line !== '' || this.lines.length === before) this.#endLine()
   }
 

@@ -54,7 +54,7 @@ export function splitCell(table: ProseElement, grid: TableGrid, row: number, col
   return buildTable(table, [...others, ...parts], linesOf(table))
 }
 
-/** Returns one slot of a merged cell as a cell with the attributes of the merged one. */
+/** Returns one slot of a merged cell as a cell with the attributes of the merged cell. */
 function part(cell: PlacedCell, y: number, x: number): PlacedCell {
   const width = widthsOf(cell.node)?.[x] ?? 0
   const slot = resized(cell, { rowspan: 1, colspan: 1, widths: width === 0 ? null : [width] })
@@ -101,16 +101,16 @@ function asPlain(node: ProseElement): ProseElement {
   return { ...node, type: 'tableCell', attrs }
 }
 
-/** The problem of attributes that shows without the cell; `null` when there is none. [MCP-3] */
+/** Refuses attributes that are wrong for every cell; `null` otherwise. [MCP-3] */
 export function cellAttrsFlaw(wanted: CellAttrs): Refusal | null {
   const set = readAttrs(wanted)
   return isRefusal(set) ? set : null
 }
 
-/** Longer than any allowed value; longer values are refused without being parsed. [CONC-13] */
+/** No allowed value is longer than this; longer values are refused without being parsed. [CONC-13] */
 const maxValue = 1_000
 
-/** The attributes to set, by name; `''` removes one. A header cell has all attributes of a plain cell. */
+/** Returns the attributes to set, by name; the value `''` removes an attribute. A header cell has all attributes of a plain cell. */
 function readAttrs(wanted: CellAttrs): ReadonlyMap<string, string> | Refusal {
   const names = cellAttrNames.filter((name) => wanted[name] !== undefined)
   if (names.length === 0) return badAttr(undefined, 'setCellAttrs needs at least one attribute', cellAttrNames)

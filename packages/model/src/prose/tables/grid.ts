@@ -20,7 +20,7 @@ export interface PlacedCell {
 export interface TableGrid {
   readonly rows: number
   readonly cols: number
-  /** In row-major order of their top left slots. */
+  /** The cells in row-major order of their top left slots. */
   readonly cells: readonly PlacedCell[]
 }
 
@@ -65,14 +65,14 @@ export function widthsOf(node: ProseElement): readonly number[] | undefined {
   return Array.isArray(widths) ? (widths as readonly number[]) : undefined
 }
 
-/** The spans and widths that a cell should have. `widths` absent: unchanged; `null`: none. */
+/** The spans and widths that a cell should have. When `widths` is absent, the widths stay; `null` removes them. */
 export interface CellSize {
   readonly rowspan?: number
   readonly colspan?: number
   readonly widths?: readonly number[] | null
 }
 
-/** Returns the cell with another size; its node itself when nothing changes. The caller sets its position. */
+/** Returns the cell with another size; keeps its node (`===`) when nothing changes. The caller sets the position of the cell. */
 export function resized(cell: PlacedCell, size: CellSize): PlacedCell {
   const { rowspan = cell.rowspan, colspan = cell.colspan } = size
   const before = widthsOf(cell.node)
@@ -95,8 +95,8 @@ export function emptyCell(type: 'tableCell' | 'tableHeader', row: number, col: n
 }
 
 /**
- * Builds the table with these cells, which must cover each slot of `rows` rows exactly once, in any order. `lines`: existing row nodes by
- * row, reused where their cells stay the same. [TABLE-5]
+ * Builds a table with the given cells, which must cover each slot of `rows` rows exactly once, in any order. `lines` are the stored row nodes by row; a row
+ * node is reused when its cells stay the same. [TABLE-5]
  */
 export function buildTable(
   table: ProseElement,
@@ -135,7 +135,7 @@ export interface GridCell {
   readonly colspan: number
   readonly rowspan: number
   readonly text: string
-  /** The name of the first text block in the cell; without one the handle of the cell. [AG-11] */
+  /** The name of the first text block in the cell; for a cell without text block, the handle of the cell. [AG-11] */
   readonly id: string
   /** The names of all text blocks in the cell, when it has more than one. [AG-11] */
   readonly ids?: readonly string[]
@@ -145,18 +145,18 @@ export interface GridCell {
   readonly scope?: string
 }
 
-/** Describes one of a page's tables. [TABLE-2] */
+/** Describes a table of a page as tools show it. [TABLE-2] */
 export function describeTable({ table, path, tableIndex, tableCount }: SelectedTable, naming: Naming): Grid {
   const { rows, cols, cells } = readGrid(table)
   const places = new Map(linesOf(table).flatMap((line, row) => line.content.map((cell, index) => [cell, [...path, row, index]])))
   const shown = cells.map((cell) => describeCell(cell, places.get(cell.node) as Path, naming))
-  // A stamp says that all of the table was seen. [AG-14]
+  // A stamp says that the caller has seen the whole table, so a table with a cut cell has none. [AG-14]
   const isWhole = cells.every(({ node }) => isAllIn(textOf(node), node))
   const id = blockName({ path, block: table }, isWhole ? naming : 'bare')
   return { id, tableIndex, tableCount, rows, cols, cells: shown }
 }
 
-/** The text blocks that a grid shows with all they say. [AG-14] */
+/** Returns the text blocks of a table whose whole content a grid shows. [AG-14] */
 export function shownInGrid(table: ProseElement): readonly ProseElement[] {
   const cells = linesOf(table).flatMap((line) => line.content as readonly ProseElement[])
   return cells.flatMap((cell) => {
@@ -173,7 +173,7 @@ function describeCell({ node, row, col, colspan, rowspan }: PlacedCell, path: Pa
   const ids = idBearing(node.content as ProseTree).map((found) =>
     nameBeside({ block: found.block, path: [...path, ...found.path] }, text, naming),
   )
-  // A cell without a text block is named by its place, without a stamp: what is in it has its own names. [AG-11]
+  // A cell without a text block is named by its handle, without a stamp. [AG-11]
   const [id = bareName({ path, block: node })] = ids
   const shown = shownAttrs.filter((name) => node.attrs[name] !== undefined).map((name) => [name, node.attrs[name]] as const)
   return {

@@ -70,7 +70,7 @@ export function addColumn(
   return refusal ?? buildTable(table, [...kept, ...filled(added, values)], linesOf(table))
 }
 
-/** New cells with their texts; a line break in one is a hard break. [AG-81] */
+/** Fills new cells with texts; a line break in a text becomes a hard break. [AG-81] */
 function filled(cells: readonly PlacedCell[], values: readonly string[]): readonly PlacedCell[] {
   return cells.map((cell, i) => {
     const text = cleanText((values[i] ?? '').replace(/\r\n/g, '\n'))
@@ -139,7 +139,7 @@ export function withColumnWidth(table: ProseElement, grid: TableGrid, col: numbe
   return buildTable(table, cells, linesOf(table))
 }
 
-/** Refuses growth beyond these limits, because a larger table would be cut when it is read again. [PROSE-23] */
+/** Refuses a table beyond the limits of tables, because reading such a table would cut it. [PROSE-23] */
 export function aboveLimits(rows: number, cols: number, cells: number): Refusal | null {
   const { rows: maxRows, columns: maxCols, cells: maxCells } = tableLimits
   if (rows <= maxRows && cols <= maxCols && cells <= maxCells) return null
@@ -163,7 +163,7 @@ function hasMerges(grid: TableGrid): Refusal | null {
   return refused('ERR_TABLE_HAS_MERGES', `The table has merged cells, at row and column ${places}; split them first.`, { cells })
 }
 
-/** The width of each column from the first cell that sets one; 0 when none does. */
+/** Returns the width of each column from the first cell that sets a width; 0 when no cell does. */
 function columnWidths(grid: TableGrid): readonly number[] {
   const widths = range(grid.cols).map(() => 0)
   for (const { node, col } of grid.cells)
@@ -173,7 +173,7 @@ function columnWidths(grid: TableGrid): readonly number[] {
   return widths
 }
 
-/** The cell type at a column, for each row. */
+/** Returns for each row the type of the cell at a column. */
 function kindsAlong(grid: TableGrid, col: number): readonly ('tableCell' | 'tableHeader')[] {
   const kinds: ('tableCell' | 'tableHeader')[] = []
   for (const cell of grid.cells)

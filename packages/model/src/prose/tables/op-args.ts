@@ -25,7 +25,7 @@ export type TableOp =
 
 export type Side = 'before' | 'after'
 
-/** `''` removes an attribute. */
+/** The attributes of a cell to set; the value `''` removes an attribute. */
 export interface CellAttrs {
   readonly backgroundColor?: string
   readonly align?: string
@@ -34,7 +34,7 @@ export interface CellAttrs {
 
 export type TableOpName = TableOp['op']
 
-/** The arguments of an operation as sent: each one that any operation uses, absent or of its own type. */
+/** The arguments of an operation as a call sends them: the arguments of all operations, each absent or of its own type. */
 export interface TableOpArgs extends CellAttrs {
   readonly op: string
   readonly row?: number | undefined
@@ -47,7 +47,7 @@ export interface TableOpArgs extends CellAttrs {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly width?: number | undefined
-  /** Plain texts of the new cells in order. [AG-81] */
+  /** The plain texts of the new cells, in order. [AG-81] */
   readonly values?: readonly string[] | undefined
 }
 
@@ -76,7 +76,7 @@ const usedBy: { readonly [N in TableOpName]: readonly ArgName[] } = {
 /** The names of all operations, in the order of the table. */
 export const tableOpNames = Object.keys(usedBy) as readonly TableOpName[]
 
-/** Reads an operation from a call. It must have every argument that the operation needs and none that it does not use. [TABLE-8] */
+/** Reads an operation. Refuses a call without an argument that the operation needs, or with one that it does not use. [TABLE-8] */
 export function readTableOp(args: TableOpArgs): TableOp | Refusal {
   if (!Object.hasOwn(usedBy, args.op)) return unknownOp(args.op)
   const op = args.op as TableOpName

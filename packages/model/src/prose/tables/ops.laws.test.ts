@@ -133,7 +133,7 @@ describe('laws of table ops', () => {
     )
   })
 
-  it('[TABLE-7] toggling the header of a row or column of one kind twice gives it back, except for scopes', () => {
+  it('[TABLE-7] toggling the header of a row or column of one kind twice gives back its cells, except for scopes', () => {
     const plain = (html: string) => html.replaceAll(/ scope="\w+"/g, '')
     fc.assert(
       fc.property(anyTable, fc.constantFrom('toggleHeaderRow' as const, 'toggleHeaderColumn' as const), (table, op) => {

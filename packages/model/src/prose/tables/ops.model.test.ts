@@ -15,7 +15,7 @@ interface Slots {
   readonly by: readonly (readonly Cell[])[]
 }
 
-/** A cell without its position; all its slots share one object. */
+/** A cell without its position. All slots of a merged cell share one object. */
 interface Cell {
   readonly tag: 'td' | 'th'
   readonly widths?: readonly number[] | undefined

@@ -46,7 +46,7 @@ describe('adding rows and columns', () => {
     )
   })
 
-  it('[TABLE-7] addRow extends a span that crosses the place, and not one that ends there', () => {
+  it('[TABLE-7] addRow extends a span that crosses the new row, and not a span that ends before it', () => {
     expect(after(spanning, { op: 'addRow', row: 0 })).toBe(
       '<table><tr><td rowspan="3"><p>a</p></td><td><p>b</p></td></tr><tr><td><p></p></td></tr><tr><td><p>c</p></td></tr></table>',
     )
@@ -72,7 +72,7 @@ describe('adding rows and columns', () => {
     )
   })
 
-  it('[TABLE-7] addColumn extends a span that crosses the place, with width 0 there', () => {
+  it('[TABLE-7] addColumn extends a span that crosses the new column, with width 0 for this column', () => {
     expect(after(wide, { op: 'addColumn', col: 0 })).toBe(
       '<table><tr><td colspan="3" colwidth="80,0,120"><p>a</p></td></tr>' +
         '<tr><td><p>b</p></td><td><p></p></td><td><p>c</p></td></tr></table>',
@@ -94,7 +94,7 @@ describe('adding rows and columns', () => {
 })
 
 describe('deleting rows and columns', () => {
-  it('[TABLE-7] deleteRow moves the rest of a rowspan that starts there down, and shortens one that crosses it', () => {
+  it('[TABLE-7] deleteRow moves down the rest of a rowspan that starts in the row, and shortens one crossing it', () => {
     const moved = '<table><tr><td><p>a</p></td><td><p>c</p></td></tr></table>'
     expect(after(spanning, { op: 'deleteRow', row: 0 })).toBe(moved)
     expect(after(spanning, { op: 'deleteRow', row: 1 })).toBe('<table><tr><td><p>a</p></td><td><p>b</p></td></tr></table>')
@@ -179,7 +179,7 @@ describe('cell attributes', () => {
     )
   })
 
-  it('[TABLE-7] no attribute, a bad value and scope on a td answer ERR_CELL_ATTR', () => {
+  it('[TABLE-7] setCellAttrs without attribute, with a bad value, or with scope on a td answers ERR_CELL_ATTR', () => {
     const at = { op: 'setCellAttrs', row: 0, col: 0 }
     expect(run(rows('a'), at)).toMatchObject({ code: 'ERR_CELL_ATTR', facts: { allowed: ['backgroundColor', 'align', 'scope'] } })
     expect(run(rows('a'), { ...at, align: 'justify' })).toMatchObject({ code: 'ERR_CELL_ATTR', facts: { attribute: 'align' } })
@@ -245,7 +245,7 @@ describe('arguments of table ops', () => {
       expect(run(rows('abc/def'), args)).toMatchObject({ code: 'ERR_CELL_RANGE', facts: { rows: 2, cols: 3 } })
   })
 
-  it('[TABLE-8] an argument that the op does not use is refused with those it uses', () => {
+  it('[TABLE-8] an argument that the op does not use is refused, with the arguments that the op uses', () => {
     expect(run(rows('a'), { op: 'deleteRow', row: 0, col: 0 })).toMatchObject({
       code: 'ERR_BAD_ARGUMENT',
       facts: { argument: 'col', known: ['row'] },
@@ -254,7 +254,7 @@ describe('arguments of table ops', () => {
     expect(run(rows('a'), { op: 'addRow', row: 0, width: 3 })).toMatchObject({ facts: { argument: 'width' } })
   })
 
-  it('[TABLE-8] positions must be integers from 0, and required ones must be given', () => {
+  it('[TABLE-8] positions must be integers from 0, and required positions must be given', () => {
     for (const row of [-1, 0.5, Number.NaN, undefined])
       expect(run(rows('a'), { op: 'deleteRow', row })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', facts: { argument: 'row' } })
     expect(run(rows('a'), { op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0 })).toMatchObject({ facts: { argument: 'toCol' } })

@@ -12,7 +12,7 @@ export interface TableEdited {
   readonly fixes: readonly Fix[]
 }
 
-/** Applies one operation to a table that satisfies the content model; so does the result. New blocks have no id yet. [TABLE-4, TABLE-7] */
+/** Applies one operation to a table. Table and result satisfy the content model; new blocks have no id yet. [TABLE-4, TABLE-7] */
 export function editTable(table: ProseElement, op: TableOp): TableEdited | Refusal {
   const grid = readGrid(table)
   const outside = outsideGrid(grid, op)
@@ -57,7 +57,7 @@ function apply(table: ProseElement, grid: TableGrid, op: TableOp, width: number)
 const minWidth = 20
 const maxWidth = 2000
 
-/** 0 means no width. */
+/** Limits the width of a column to the allowed range; 0 means no width. */
 function clampedWidth(width: number): number {
   return width === 0 ? 0 : Math.min(Math.max(width, minWidth), maxWidth)
 }
@@ -76,7 +76,7 @@ function outsideGrid(grid: TableGrid, op: TableOp): Refusal | null {
   })
 }
 
-/** The rows and the columns that an operation names. */
+/** Returns the rows and the columns that an operation names. */
 function placesOf(op: TableOp): readonly [readonly number[], readonly number[]] {
   switch (op.op) {
     case 'mergeCells':

@@ -18,7 +18,7 @@ export interface SelectedTable {
   readonly tableCount: number
 }
 
-/** Why the arguments cannot select a table on any page; `null` when they can. [MCP-3] */
+/** Refuses arguments that cannot select a table on any page; `null` otherwise. [MCP-3] */
 export function selectorFlaw(selector: TableSelector): Refusal | null {
   if (selector.tableIndex === undefined || !isAddressed(selector)) return anchorFlaw(selector.anchor, 'anchor')
   const expected = 'tableIndex alone, or id and anchor without it'
@@ -51,7 +51,7 @@ interface FoundTable {
   readonly path: Path
 }
 
-/** All tables, nested ones included, in document order. */
+/** Returns all tables of a page, nested tables included, in document order. */
 function tablesOf(tree: readonly ProseNode[]): readonly FoundTable[] {
   const found: FoundTable[] = []
   const walk = (nodes: readonly ProseNode[], parent: Path): void =>
@@ -69,7 +69,7 @@ function tablesOf(tree: readonly ProseNode[]): readonly FoundTable[] {
 function selectAround(page: TargetPage, address: Address, tables: readonly FoundTable[]): SelectedTable | Refusal {
   const target = findTarget(page, address)
   if (isRefusal(target)) return target
-  // In document order, an inner table comes after those around it.
+  // In document order, an inner table comes after the tables around it, so the last match is the innermost table.
   const tableIndex = tables.findLastIndex(({ path }) => startsWith(target.path, path))
   const found = tables[tableIndex]
   if (found !== undefined) return { ...found, tableIndex, tableCount: tables.length }

@@ -125,7 +125,7 @@ describe('editing a table', () => {
     expect(done.html).toBe(nested.replace('<td><p id="inner">', '<td style="text-align: right"><p id="inner">'))
   })
 
-  it('[TABLE-4] a ragged table is made rectangular first and that is reported; repairs elsewhere are warnings', () => {
+  it('[TABLE-4] a ragged table is made rectangular first, with a fix; repairs elsewhere on the page are warnings', () => {
     const ragged = '<table><tr><td><p id="a">A</p></td><td><p id="b">B</p></td></tr><tr><td><p id="c">C</p></td></tr></table>'
     const done = edit(`${ragged}<ul></ul>`, { op: 'toggleHeaderRow' })
     expect(done.table).toMatchObject({ rows: 2, cols: 2 })
@@ -177,7 +177,7 @@ describe('content of cells', () => {
 })
 
 describe('texts of new cells', () => {
-  it('[AG-81] a new row or column takes plain texts in order; those that are missing stay empty', () => {
+  it('[AG-81] a new row or column takes plain texts in order, and cells without a text stay empty', () => {
     expect(edit(one, { op: 'addRow', row: 0, values: ['1 < 2', ''] }).html).toContain(
       '1 &lt; 2</p></td><td><p id="0000000002"></p>'.replace('0000000002', 'blk-0000000002'),
     )

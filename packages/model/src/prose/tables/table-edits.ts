@@ -20,7 +20,7 @@ import { selectorFlaw, type SelectedTable, selectTable, type TableSelector } fro
 
 export interface EditTable extends TableOpArgs, TableSelector, Printed {
   readonly pageId: string
-  /** Checked before the edit runs. Its presence permits the use of handles. [PROSE-47] */
+  /** The version that the caller read, checked before the edit runs. A call with `expectedVersion` may use handles. [PROSE-47] */
   readonly expectedVersion?: number | undefined
 }
 
@@ -31,7 +31,7 @@ export interface TableDone {
   readonly table: Grid
 }
 
-/** The problem of a call that shows without the document; `null` when there is none. [MCP-3] */
+/** Refuses arguments of edit_table that are wrong for every document; `null` otherwise. [MCP-3] */
 function editTableFlaw(args: EditTable): Refusal | null {
   const op = readTableOp(args)
   if (isRefusal(op)) return op
@@ -111,12 +111,12 @@ export function getTable(
   return { pageId: page.id, table: describeTable(selected, namingOf(args)) }
 }
 
-/** The text blocks of a table that a grid shows with all they say. [AG-17] */
+/** Lists the text blocks of a table whose whole content a grid shows, as seen by the caller. [AG-17] */
 function shownTable(pageId: string, { table }: Pick<SelectedTable, 'table'>): ShownPage {
   return { pageId, blocks: shownInGrid(table).map(shownBlock), isPart: true }
 }
 
-/** The heals of a page that concern a table or its content. */
+/** Returns the heals of a page that concern a table or its content. */
 function healsOf(heals: readonly Fix[], table: ProseElement): readonly Fix[] {
   const place = heals.length === 0 ? undefined : placeBeforeHealing(table)
   if (place === undefined) return []

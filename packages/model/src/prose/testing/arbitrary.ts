@@ -65,7 +65,7 @@ export const marks = fc
   .array(mark, { maxLength: 3 })
   .map((list) => list.reduce<readonly ProseMark[]>((set, one) => withMark(set, one), []))
 
-/** An optional attribute. */
+/** Generates an optional attribute. */
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 
 function attrs(shape: { [name: string]: fc.Arbitrary<unknown> }): fc.Arbitrary<ProseAttrs> {
@@ -179,7 +179,7 @@ const { block } = fc.letrec<{ block: ProseElement }>((tie) => {
 
 export const anyBlock = block
 
-/** A table with a few blocks in each cell. */
+/** Generates a table with a few blocks in each cell. */
 export const anyTable: fc.Arbitrary<ProseElement> = table(fc.array(leaf, { minLength: 1, maxLength: 2 }))
 
 /** Pages that are not empty; a single bare empty paragraph counts as empty and is left out. */

@@ -12,7 +12,7 @@ const attributes = new Set(
   data-mime-type data-file-size href`.split(/\s+/),
 )
 
-/** Returns what a browser would find in the HTML that the schema does not allow or that could run scripts. */
+/** Returns the elements and attributes that a browser would find in HTML and that the schema does not allow or that could run scripts. */
 export function dangers(html: string): string[] {
   const found: string[] = []
   const stack: HtmlNode[] = [...parseDom(html)]

@@ -11,7 +11,7 @@ export function pageOf(...shapes: readonly (JsonObject & { readonly id: string }
   }
 }
 
-/** One of everything that a preview draws. */
+/** A page with one of each kind of shape, line and icon that a preview draws. */
 export const SHOWCASE = pageOf(
   {
     id: 'r',

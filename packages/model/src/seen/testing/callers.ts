@@ -24,7 +24,7 @@ const bodyOf = (content: string) =>
     ),
   )
 
-/** The stamp of the first block. */
+/** Returns the stamp of the first block of some HTML. */
 export function stampOf(html: string): string {
   return blockStamp(treeOf(html)[0] as never)
 }
@@ -35,7 +35,7 @@ export function by(who: SeenChange['who'], id: string, isRemoved = false): SeenC
   return { kind: 'block', pageId: 'p', id, isRemoved, who }
 }
 
-/** A caller that was shown this page `p`, as a whole or in part. */
+/** Returns what a caller knows that was shown this HTML of the page `p`, by default the whole page; with `null`, a caller that was shown nothing. */
 export function saw(
   html: string | null,
   changes: readonly SeenChange[] = [],
@@ -46,7 +46,7 @@ export function saw(
   return { pages, changes, blind }
 }
 
-/** Runs an edit of the page `p` with this content, by a caller who has seen this. */
+/** Runs an edit of the page `p`, which has the content `stored`, for a caller that has seen `seen`. */
 export function run<N extends EditName>(
   stored: string,
   seen: Seen | undefined,

@@ -1,12 +1,12 @@
 import { at } from '../at.ts'
 import type { PartEdge } from './part.ts'
 
-/** Another order is taken only when it turns less than 1/TELLING as many edges: readers expect a diagram to begin with the nodes named first. */
+/** The order of a search is replaced only by an order that turns less than 1/TELLING as many edges: the first nodes should begin the diagram. */
 const TELLING = 2
 
 /**
- * Decides which edges lead back, so that the others have no cycle. These are the edges that close a cycle in a search from the first nodes on, unless another
- * order turns fewer than half as many edges. [DIAG-7]
+ * Decides which edges lead back, so that the other edges have no cycle. Back edges are those that close a cycle in a search from the first nodes on, unless
+ * another order of the nodes turns fewer than half as many edges. [DIAG-7]
  */
 export function backEdges(count: number, edges: readonly PartEdge[]): readonly boolean[] {
   const orders = [searchOrder(count, edges), inputOrder(count), greedyOrder(count, edges)]

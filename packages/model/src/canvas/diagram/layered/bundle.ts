@@ -28,12 +28,12 @@ function joinNeighbours(levels: Levels, order: number[][], layer: number, toward
   order[layer] = kept
 }
 
-/** An item that others may join, with what decides whether they may. `kind` and `origin` stay the same when others join. */
+/** An item that other items may join, with the facts that decide whether they may. `kind` and `origin` stay the same when an item joins. */
 interface Trunk {
   readonly item: number
   readonly kind: 'way' | 'side'
   readonly origin: string
-  /** For each of its edges, a key of the two nodes. Edges between the same two nodes are not joined. [DIAG-12] */
+  /** For each edge of the trunk, a key of the two nodes. Edges between the same two nodes are not joined. [DIAG-12] */
   readonly ends: Set<number>
 }
 

@@ -11,9 +11,9 @@ export interface ChannelPiece {
   readonly upperPin: number
   readonly lowerPin: number
   readonly edges: number
-  /** The size of its label across the direction of the layers; 0 without a label. */
+  /** The size of the label of the piece across the direction of the layers; 0 without a label. */
   readonly label: number
-  /** The share of its way between the middle of its label and the nearer end, from 0 to 0.5. */
+  /** The share of the way of the edge between the middle of its label and the nearer end, from 0 to 0.5. */
   readonly share: number
 }
 
@@ -27,7 +27,7 @@ export interface Run {
   readonly left: number
   readonly right: number
   readonly weight: number
-  /** By how many lanes, at least, it lies below a run that must be above it. */
+  /** By how many lanes, at least, this run lies below a run that must be above it. */
   readonly drop: number
 }
 
@@ -202,7 +202,7 @@ function orderRuns(runs: readonly Run[], effort: Effort): readonly Run[] {
       const [a, b] = [at(runs, i), at(runs, j)]
       if (i === j || !(overlap(a, b) || isAbove(a, b) || isAbove(b, a))) continue
       const tied = (isAbove(b, a) ? must : 0) - (isAbove(a, b) ? must : 0)
-      // How much more it costs to have `a` above `b` than below it.
+      // By how much the cost with `a` above `b` exceeds the cost with `a` below `b`.
       gain[i * count + j] = crossingsAbove(a, b) - crossingsAbove(b, a) + tied
     }
   }

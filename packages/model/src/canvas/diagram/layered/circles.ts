@@ -1,10 +1,10 @@
 const [OPEN, ON_PATH, DONE] = [0, 1, 2]
 
 /**
- * Breaks all circles of a graph: finds one after the other and asks the caller which of its items to break. A part of the graph in which no
+ * Breaks all circles of a graph: finds one circle after the other and asks the caller which item of the circle to break. A part of the graph in which no
  * circle was found is not searched again.
  *
- * @param below returns the items that an item leads to. For a broken item, returns those that the rest of it leads to; nothing leads to that rest.
+ * @param below returns the items that an item leads to. For a broken item, returns the items that its remaining part leads to; no item leads to this part.
  * @param breakOne returns the item of a circle to break.
  */
 export function breakCircles(
@@ -34,7 +34,7 @@ export function breakCircles(
         const from = path.findIndex((entered) => entered.item === item)
         const broken = breakOne(path.slice(from).map((entered) => entered.item))
         isBroken[broken] = 1
-        // The items entered after the broken one are open again: another path may lead to them.
+        // The items entered after the broken item are open again: another path may lead to these items.
         const cut = path.findIndex((entered) => entered.item === broken)
         for (const entered of path.splice(cut)) state[entered.item] = OPEN
         if (path.length === 0) enter(root)

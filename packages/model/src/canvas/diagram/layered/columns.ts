@@ -138,7 +138,7 @@ function weightOf(levels: Levels, piece: Piece): number {
   return (isLong ? 2 : 1) * piece.edges.length
 }
 
-/** The least distance between the middles of an item and of the next one right of it. */
+/** The least distance between the middles of an item and of the next item on its right. */
 function gapBetween({ kind, part, labelHalf }: Levels, a: number, b: number): number {
   const [aIsNode, bIsNode] = [kind[a] === 'node', kind[b] === 'node']
   const labels = (aIsNode ? 0 : at(labelHalf, a)) + (bIsNode ? 0 : at(labelHalf, b))

@@ -4,7 +4,7 @@ import { at } from '../at.ts'
 import type { Effort } from '../effort.ts'
 import type { Part } from './part.ts'
 
-/** The cost of a label on a node or on another label, because it cannot be read there. On a line it can be read, and costs 1. */
+/** The cost of a label on a node or on another label, where the label cannot be read. A label on a line can be read, and costs 1. */
 const HIDDEN = 20
 
 /** Returns the cost of everything that the labels of a part cover. */

@@ -12,7 +12,7 @@ import type { PartBox } from './part.ts'
 
 type Direction = 'TB' | 'LR'
 
-/** The anchors of edges that go forward and of those that lead back. [DIAG-11] */
+/** The anchors of forward edges and of edges that lead back, by direction. [DIAG-11] */
 const anchors: { readonly [D in Direction]: readonly [forward: readonly [Side, Side], back: readonly [Side, Side]] } = {
   TB: [
     ['bottom', 'top'],

@@ -54,7 +54,7 @@ function ofRows({ centres, routes }: Rows, back: readonly boolean[]): PartDrawin
  */
 function bestRows(levels: Levels, columns: Int32Array, isLarge: boolean, effort: Effort): { rows: Rows; cost: number } {
   const channels = channelsOf(levels, columns, effort)
-  /** What it costs to lay the lanes once. */
+  /** The steps that laying the lanes once costs. */
   const steps = channels.reduce((sum, { runs }) => sum + runs.length ** 2, 0)
   const costOf = ({ centres, routes }: Rows) => costOfLabels(levels.part, centres, routes, effort)
   const again = (rows: Rows, isFirst: boolean) =>

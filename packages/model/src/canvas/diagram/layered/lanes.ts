@@ -25,7 +25,7 @@ export interface LabelAcross {
 export interface Way {
   /** The share of the way, from 0 to 1, before the middle of the label. */
   readonly share: number
-  /** The length of its runs along the channel before and behind the label. */
+  /** The length of the runs of the edge along the channel, before and behind its label. */
   readonly before: number
   readonly behind: number
   readonly along: number
@@ -38,7 +38,7 @@ interface Stretch {
   readonly right: number
 }
 
-/** The labels in a channel, as far as it is known where they are. */
+/** The labels in a channel whose places are known. */
 export interface ChannelLabels {
   readonly onRuns: ReadonlyMap<Run, LabelOnRun>
   readonly across: readonly LabelAcross[]

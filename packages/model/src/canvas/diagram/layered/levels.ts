@@ -17,13 +17,13 @@ export interface Levels {
   readonly layers: number[][]
   /** The pieces of edges between one layer and the next. */
   readonly pieces: Piece[]
-  /** By item, half the room that labels near it need; 0 for a node. */
+  /** By item, half the room that labels near the item need; 0 for a node. */
   readonly labelHalf: number[]
   /** By edge, its items from the upper layer to the lower one. */
   readonly chains: number[][]
 }
 
-/** The piece of one edge, or of a bundle of edges, from an item to one in the layer below. */
+/** The piece of one edge, or of a bundle of edges, from an item to an item in the layer below. */
 export interface Piece {
   upper: number
   lower: number

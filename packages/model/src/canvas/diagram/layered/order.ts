@@ -119,7 +119,7 @@ export class Order {
     return [sum, to - from]
   }
 
-  /** Moves every unit to the place in its layer where it has the fewest crossings. Returns by how many all crossings have fallen. */
+  /** Moves every unit to the place in its layer where it has the fewest crossings. Returns by how much the number of crossings fell. */
   sift(effort: Effort): number {
     let gained = 0
     for (let layer = 0; layer < this.layers.length; layer++) {
@@ -134,7 +134,7 @@ export class Order {
     return gained
   }
 
-  /** How many pieces of edges lead to units from the layer above and the one below. */
+  /** How many pieces of edges lead to units from the layer above, and how many from the layer below. */
   private degrees(units: readonly number[]): readonly [number, number] {
     let [above, below] = [0, 0]
     for (const head of units)

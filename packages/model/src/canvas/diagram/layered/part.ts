@@ -22,10 +22,10 @@ export interface PartBox {
 export interface PartEdge {
   readonly from: number
   readonly to: number
-  /** The size of its label across and along the direction of the layers; 0 without a label. */
+  /** The size of the label of the edge across and along the direction of the layers; 0 without a label. */
   readonly labelAcross: number
   readonly labelAlong: number
-  /** The position of the middle of its label, as a share of its way from 0 to 1. */
+  /** The position of the middle of the label, as a share of the way of the edge from 0 to 1. */
   readonly labelAt: number
 }
 

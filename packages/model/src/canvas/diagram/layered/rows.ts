@@ -9,7 +9,7 @@ import { NODE_GAP, STUB } from './part.ts'
 
 /** The room between a layer and the next one. */
 export interface Channel {
-  /** The pieces of edges in it, as indexes into `levels.pieces`. */
+  /** The pieces of edges in the channel, as indexes into `levels.pieces`. */
   readonly pieces: readonly number[]
   /** The runs of these pieces, from top to bottom; `piece` is an index into `pieces`. */
   readonly runs: readonly Run[]

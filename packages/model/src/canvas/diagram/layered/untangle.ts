@@ -3,7 +3,7 @@ import type { Effort } from '../effort.ts'
 import type { Levels } from './levels.ts'
 import { Order } from './order.ts'
 
-/** A starting order is given up after PATIENCE rounds of sweeps without a better order. The search ends after SHAKES shakes without one. */
+/** A starting order is given up after PATIENCE rounds of sweeps without a better order. The search ends after SHAKES shakes without a better order. */
 const PATIENCE = 4
 const SHAKES = 120
 
@@ -16,7 +16,7 @@ export function untangle(levels: Levels, effort: Effort): number[][] {
   let best = order.snapshot()
   let fewest = Infinity
   let straightest = Infinity
-  /** Keeps an order with fewer crossings, or one with as many that is nearer to the input. So a small change of the input changes little. */
+  /** Keeps `order` when it has fewer crossings than `best`, or as many and is nearer to the input: a small change of the input then changes little. */
   const keep = (): boolean => {
     const crossings = order.crossings()
     if (crossings > fewest) return false
