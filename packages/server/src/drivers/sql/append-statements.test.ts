@@ -29,7 +29,7 @@ function watch(prototype: object, names: readonly string[], describeCall: (self:
 }
 
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-/** Shortens a statement to its first words, enough to tell the statements apart. */
+/** Shortens a statement to its first words, which are enough to distinguish the statements. */
 const short = (text: string): string => inOneLine(text).replace(/ (set|\(key, seq|from unnest).*/, '')
 
 /** Runs three edits of two documents, in one commit. */
@@ -103,7 +103,7 @@ await onPostgres((url) => {
       await host[Symbol.asyncDispose]()
     })
 
-    it('[LIFE-26] edits of one of several nodes run four statements; the one that moves the ends of the logs compares the owner', async () => {
+    it('[LIFE-26] edits of one of several nodes run four statements; the update of the log heads compares the owner', async () => {
       const rows = nodeRows(await openDatabase(url, { synchronous: 'FULL' }, silentLogger))
       const host = await openHost(url, { node: { inc: await rows.register() } })
       expect(await editOnce(host, 1)).toEqual(['begin: 0', 'update log_heads: 5', 'insert into updates: 8', 'commit: 0'])
