@@ -83,7 +83,7 @@ describe.each([
     await expect(read()).rejects.toMatchObject(REFUSED)
   })
 
-  it('[BLOB-23] [BLOB-24] a damaged blob is readable under a new name, and its removal removes the bytes that were moved aside', async () => {
+  it('[BLOB-23] [BLOB-24] a damaged blob is readable from a new object, and removing the old object removes its moved bytes', async () => {
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
     const other = await keepBytes(store, BYTES, `${HASH}.0a0b0c0d`)

@@ -16,8 +16,8 @@ interface Level {
 }
 
 /**
- * `AGENT_PART`: the part of the refill that agents get while people write. `KEPT_LEAST`: at least so many tokens of that part are kept for a call of
- * several tokens. [AG-86]
+ * `AGENT_PART`: the part of the refill that agents get while people write. `KEPT_LEAST`: of that part up to this many tokens or more are kept, so
+ * that a call of several tokens can pass. [AG-86]
  */
 const AGENT_PART = 1 / 8
 const KEPT_LEAST = 5

@@ -92,8 +92,8 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
 }
 
 /**
- * Makes the check of the store. The first successful check has written an object. Later checks only ask whether the bucket answers, since readiness
- * is checked every few seconds. [OPS-2]
+ * Makes the check of the store. Until one check has succeeded, each check writes an object. Later checks only ask whether the bucket answers, since
+ * readiness is checked every few seconds. [OPS-2]
  */
 function createCheck(bucket: S3Bucket, { keys, newKeyId }: Receiving): () => Promise<void> {
   let written = false

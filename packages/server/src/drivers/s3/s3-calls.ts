@@ -160,8 +160,8 @@ export function storeError(error: unknown): RelayError {
 }
 
 /**
- * Runs a HEAD. A refused HEAD has no body and so no error code. Then sends the same request with `get` and throws the refusal of that, which has a
- * code.
+ * Runs a HEAD. The answer to a refused HEAD has no body and so no error code. The same request is then sent with `get`, and its refusal, which has a
+ * code, is thrown instead.
  */
 export async function headNamed<T>(head: () => Promise<T>, get: () => Promise<unknown>): Promise<T> {
   try {

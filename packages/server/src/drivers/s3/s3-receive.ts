@@ -6,7 +6,7 @@ import { storeError } from './s3-calls.ts'
 import type { PartsUpload, S3Parts } from './s3-parts.ts'
 import type { UploadMemory, UploadShare } from './s3-upload-memory.ts'
 
-/** At most this many bytes of an upload stay in memory. A larger upload is sent in parts of this size. */
+/** An upload of at most this many bytes stays in memory. A larger upload is sent in parts of this size. */
 const PART_BYTES = 8 * 1024 * 1024
 
 export interface Receiving {

@@ -20,7 +20,7 @@ function watched() {
 }
 
 describe('[BLOB-20] logging outages of the object store', () => {
-  it('[BLOB-20] an outage of the object store is logged as an error with its reason, and so is its end', async () => {
+  it('[BLOB-20] an outage of the object store is logged as an error with its reason, and its end is logged too', async () => {
     const { time, lines, ok, fail } = watched()
     ok()
     fail()

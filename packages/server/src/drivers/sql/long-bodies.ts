@@ -22,7 +22,7 @@ export interface LongBodies extends AsyncDisposable {
 
 export const LONG_BYTES = 1024 * 1024
 const DEADLINE_MS = 30_000
-/** After a body of this length the thread uses so much memory that a new thread replaces it. */
+/** After a body longer than this the thread uses so much memory that a new thread replaces it. */
 const ENDS_THREAD_BYTES = 16 * 1024 * 1024
 
 export function openLongBodies(reader: Connection): LongBodies {

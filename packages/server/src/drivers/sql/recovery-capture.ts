@@ -71,8 +71,9 @@ export async function lookAhead(
 }
 
 /**
- * Keeps the state that a write will replace as a point: always before a zeroing, otherwise when the write makes a version and the newest point is old
- * enough. An unreadable body does not stop a write that replaces it with a good body. [LIFE-18, LIFE-19]
+ * Keeps the state that a write will replace as a point: always before a zeroing, before a removal when `isRemovalDue` says so, and otherwise when the
+ * write makes a version and the newest point is old enough. An unreadable body does not stop a write that replaces it with a good body. [LIFE-18,
+ * LIFE-19]
  */
 export async function captureReplaced(
   writer: Writer,
