@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { notes } from './notes.ts'
+import { notes, withMoreWarnings } from './notes.ts'
 
 describe('fixes and warnings', () => {
   const fix = (reason: string, path?: string) => ({ action: 'unwrapped', reason, ...(path !== undefined && { path }) }) as const
@@ -16,5 +16,12 @@ describe('fixes and warnings', () => {
     const cut = notes({ fixes: many, warnings: [] })
     expect(cut['fixes']).toEqual(many.slice(0, 50))
     expect(cut['fixesTotal']).toBe(51)
+  })
+
+  it('[TOOL-18] equal warnings that are added to a full list count once in its total', () => {
+    const full = notes({ fixes: [], warnings: Array.from({ length: 51 }, (_, i) => ({ reason: `r${i}` })) })
+    const told = withMoreWarnings(full, [{ reason: 'dead link' }, { reason: 'dead link' }])
+    expect(told['warnings']).toHaveLength(50)
+    expect(told['warningsTotal']).toBe(52)
   })
 })

@@ -36,8 +36,9 @@ export function editNotes({ carried }: BodyFacts, { fixes, warnings }: Noted): N
 export function withMoreWarnings(told: Notes, more: readonly Warning[]): Notes {
   const { warnings: known = [], warningsTotal, ...others } = told as Notes & { readonly warnings?: readonly Notes[] }
   const left = typeof warningsTotal === 'number' ? warningsTotal - known.length : 0
-  const all = list('warnings', [...known, ...merged(more)])
-  return left === 0 ? { ...others, ...all } : { ...others, ...all, warningsTotal: known.length + left + more.length }
+  const added = merged(more)
+  const all = list('warnings', [...known, ...added])
+  return left === 0 ? { ...others, ...all } : { ...others, ...all, warningsTotal: known.length + left + added.length }
 }
 
 function list(name: 'fixes' | 'warnings', entries: readonly Notes[]): Notes {

@@ -91,22 +91,30 @@ await onPostgres((url) => {
     })
     const withoutBeats = (statements: readonly string[]) => statements.filter((text) => !text.startsWith('update instances'))
 
-    it('[LIFE-7] edits of a single relay run five statements for any number of documents, and compare no owner', async () => {
+    it('[LIFE-7] edits of a single relay run one statement for any number of documents, which locks its place and compares no owner', async () => {
       const host = await openHost(url, { onLoss: () => undefined })
       expect(withoutBeats(await editOnce(host))).toEqual([
+        'with held as materialized (select 1 from instances where holder = $1 for key share), moved as ( update log_heads: 12',
+      ])
+      await host[Symbol.asyncDispose]()
+    })
+
+    it('[LIFE-7] edits of a tool run four statements and note that the store was changed beside the relay', async () => {
+      const host = await openHost(url)
+      expect(await editOnce(host)).toEqual([
         'begin: 0',
-        'select 1 from instances where holder = $1 for key share: 1',
         'update log_heads: 3',
         'insert into updates: 8',
+        expect.stringContaining('insert into store_facts'),
         'commit: 0',
       ])
       await host[Symbol.asyncDispose]()
     })
 
-    it('[LIFE-26] edits of one of several nodes run four statements; the update of the log heads compares the owner', async () => {
+    it('[LIFE-26] edits of one of several nodes run one statement, which is a transaction and compares the owner', async () => {
       const rows = nodeRows(await openDatabase(url, { synchronous: 'FULL' }, silentLogger))
       const host = await openHost(url, { node: { inc: await rows.register() } })
-      expect(await editOnce(host, 1)).toEqual(['begin: 0', 'update log_heads: 5', 'insert into updates: 8', 'commit: 0'])
+      expect(await editOnce(host, 1)).toEqual(['with moved as ( update log_heads: 13'])
       await host[Symbol.asyncDispose]()
       await rows[Symbol.asyncDispose]()
     })

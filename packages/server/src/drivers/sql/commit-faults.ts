@@ -1,4 +1,4 @@
-import type { Database } from './engine.ts'
+import type { Database, LogAdvance } from './engine.ts'
 
 /**
  * A fault of one commit in a test. `full`: the disk is full. `io`: the disk refuses bytes. `cut`: the connection ends before COMMIT arrives.
@@ -33,8 +33,17 @@ export function withCommitFaults(database: Database, next: CommitFaults): Databa
     const codes = database.engine.soleProcess ? { errcode: SQLITE_CODES[fault] } : { code: POSTGRES_CODES[fault] }
     throw Object.assign(new Error(`a fault of the test: ${fault}`), codes)
   }
+  const { appendAtOnce } = database
   return {
     ...database,
+    appendAtOnce:
+      appendAtOnce === null
+        ? null
+        : async (advances, rows) => {
+            const fault = next()
+            const moved = fault === null || fault === 'unanswered' ? await appendAtOnce(advances, rows) : new Set<number>()
+            return fault === null ? moved : fail(fault)
+          },
     async begin() {
       const open = await database.begin()
       return {
@@ -52,16 +61,12 @@ export function withCommitFaults(database: Database, next: CommitFaults): Databa
 
 /** Removes the epoch from appends, so that a node that has lost a document can still append to its log. For tests that must detect this. */
 export function withoutEpochs(database: Database): Database {
-  const { engine } = database
+  const { engine, appendAtOnce } = database
+  const withoutEpoch = (advances: readonly LogAdvance[]): readonly LogAdvance[] =>
+    advances.map(({ key, afterSeq, count }) => ({ key, afterSeq, count }))
   return {
     ...database,
-    engine: {
-      ...engine,
-      advanceLogs: (writer, advances) =>
-        engine.advanceLogs(
-          writer,
-          advances.map(({ key, afterSeq, count }) => ({ key, afterSeq, count })),
-        ),
-    },
+    appendAtOnce: appendAtOnce && ((advances, rows) => appendAtOnce(withoutEpoch(advances), rows)),
+    engine: { ...engine, advanceLogs: (writer, advances) => engine.advanceLogs(writer, withoutEpoch(advances)) },
   }
 }

@@ -21,7 +21,7 @@ import { temporaryStore } from './testing/store-under-test.ts'
 import { openLongBodies } from './long-bodies.ts'
 import { DEFAULT_RECOVERY_RING } from './recovery-ring.ts'
 import type { Capturing } from './recovery-capture.ts'
-import { appendTo, sqlUpdates } from './updates.ts'
+import { appendingAtOnce, appendTo, sqlUpdates } from './updates.ts'
 
 const LONG_MS = 300
 
@@ -68,6 +68,7 @@ async function openBench(
     commitHoldMs: 0,
     answerHoldMs: 0,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
+    appendingAtOnce: (records) => appendingAtOnce(database, records),
   })
   cleanups.push(async () => {
     await queue.close()

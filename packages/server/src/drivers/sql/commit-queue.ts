@@ -3,28 +3,16 @@ import { RelayError } from '../../kernel/errors.ts'
 import { Load } from '../../kernel/load.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { commitAtMs, LOAD_MEMORY_MS } from '../../kernel/schedule.ts'
-import type { Timers } from '../../kernel/timers.ts'
 import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
-import type { Database, Fault } from './engine.ts'
+import { type BatchFailure, type BatchOptions, type BatchWork, OWN_FAULTS, runBatch } from './commit-batch.ts'
 import type { Writer } from './tables.ts'
 
-export interface CommitQueueOptions {
-  readonly database: Database
+export interface CommitQueueOptions extends BatchOptions {
   readonly commitDelayMs: number
   readonly clock: Clock
-  /** Timers that keep the process alive, because a caller waits for each commit. */
-  readonly timers: Timers
   readonly log: Logger
-  /** Runs several consecutive appends of the queue as one. */
-  readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
-  /** Called once, when this handle can no longer confirm anything. [D10] */
+  /** Called once, when this handle cannot confirm anything any more. [D10] */
   readonly onFatal: (error: Error) => void
-  /** For tests: answers calls before the commit, and pauses before and after each commit. */
-  readonly ackBeforeCommit: boolean
-  readonly commitHoldMs: number
-  /** Checked before each commit, and again every 5 ms until it returns false. */
-  readonly isCommitHeld?: () => boolean
-  readonly answerHoldMs: number
   /** Whether other nodes run the same jobs on this store. */
   readonly sharesJobs?: boolean
 }
@@ -33,19 +21,12 @@ interface Job {
   readonly records: number
   readonly bytes: number
   readonly queuedAtMs: number
-  readonly work:
-    | { readonly kind: 'append'; readonly list: readonly AppendRecord[] }
-    | { readonly kind: 'run'; run(writer: Writer): Promise<unknown> }
+  readonly work: BatchWork
   resolve(value: unknown): void
   reject(error: Error): void
 }
 
-type Attempt = { readonly kind: 'committed' } | Failure
-
-type Failure =
-  /** The transaction was rolled back before COMMIT was sent. */
-  | { readonly kind: 'undone'; readonly error: Error; readonly fault: Fault }
-  | { readonly kind: 'unknown'; readonly error: Error; readonly fault: Fault }
+type Attempt = { readonly kind: 'committed' } | BatchFailure
 
 export const COMMIT_AT_RECORDS = 256
 export const COMMIT_AT_BYTES = 1 << 20
@@ -57,8 +38,6 @@ const MAX_COMMIT_BYTES = 8 << 20
 /** Shorter waits use `setImmediate`, because a timer waits at least 1 ms. */
 const SHORTEST_WAIT_MS = 0.5
 const RACE_RETRIES = 3
-/** Interval at which a held commit checks whether the test still holds commits. */
-const HOLD_LOOK_MS = 5
 const WRITE_ERROR_WINDOW_MS = 60_000
 const APPEND_SAMPLES = 1000
 
@@ -145,7 +124,7 @@ export class CommitQueue {
     while (this.#jobs.length > 0 || this.#running !== null) await (this.#running ?? this.#start())
   }
 
-  #submit<T>(work: Job['work'], records: number, bytes: number): Promise<T> {
+  #submit<T>(work: BatchWork, records: number, bytes: number): Promise<T> {
     if (this.#state !== 'open') {
       return Promise.reject(this.#state === 'broken' ? brokenError() : new RelayError('UNAVAILABLE', 'the store is closing'))
     }
@@ -257,73 +236,21 @@ export class CommitQueue {
   }
 
   async #transact(batch: readonly Job[]): Promise<Attempt> {
-    const { database, clock, ackBeforeCommit, commitHoldMs, isCommitHeld, answerHoldMs } = this.#options
-    let committing = false
-    let rolledBack = false
-    let results: unknown[]
-    try {
-      const transaction = await database.begin()
-      try {
-        results = await this.#runAll(transaction.writer, batch)
-        if (ackBeforeCommit) settle(batch, results)
-        if (commitHoldMs > 0) await this.#pause(commitHoldMs)
-        while (isCommitHeld?.() === true) await this.#pause(HOLD_LOOK_MS)
-        committing = true
-        await transaction.commit()
-        if (answerHoldMs > 0) await this.#pause(answerHoldMs)
-      } catch (error) {
-        // SQLite has already rolled back by itself after some faults.
-        rolledBack = await transaction.rollback().then(
-          () => true,
-          () => false,
-        )
-        throw error
-      }
-    } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-      const said = error instanceof RelayError ? 'operation' : database.engine.faultOf(error)
-      // When the rollback fails, the connection is lost.
-      const fault = said === 'unsaid' ? (rolledBack ? 'operation' : 'storage') : said
-      return committing ? { kind: 'unknown', error, fault } : { kind: 'undone', error, fault }
-    }
+    const works = batch.map(({ work }) => work)
+    const ran = await runBatch(works, this.#options, (results) => settle(batch, results))
+    if (ran.kind !== 'ran') return ran
     this.#healthy = true
     this.#commits++
-    const now = clock.monotonicMs()
+    const now = this.#options.clock.monotonicMs()
     for (const job of batch) {
       this.#committedRecords += job.records
       if (job.work.kind === 'append' && this.#samples.length < APPEND_SAMPLES) this.#samples.push((now - job.queuedAtMs) / 1000)
     }
-    settle(batch, results)
+    settle(batch, ran.results)
     return { kind: 'committed' }
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#options.timers.after(ms, resolve))
-  }
-
-  async #runAll(writer: Writer, batch: readonly Job[]): Promise<unknown[]> {
-    const results: unknown[] = []
-    for (let i = 0; i < batch.length; ) {
-      const work = batch[i]?.work
-      if (work === undefined) break
-      if (work.kind === 'run') {
-        results.push(await work.run(writer))
-        i++
-        continue
-      }
-      const lists: (readonly AppendRecord[])[] = []
-      for (let next = batch[i]; next?.work.kind === 'append'; next = batch[++i]) lists.push(next.work.list)
-      const outcomes = await this.#options.appendAll(writer, lists.length === 1 ? work.list : lists.flat())
-      let from = 0
-      for (const list of lists) {
-        results.push(outcomes.slice(from, from + list.length))
-        from += list.length
-      }
-    }
-    return results
-  }
-
-  #reject(batch: readonly Job[], attempt: Failure): void {
+  #reject(batch: readonly Job[], attempt: BatchFailure): void {
     const { log } = this.#options
     const { error } = attempt
     this.#failures += batch.length
@@ -343,7 +270,7 @@ export class CommitQueue {
   }
 
   /** Ends all writing when a flush was lost, or when the disk refused bytes twice within a minute. */
-  #countFault({ error, fault }: Failure): void {
+  #countFault({ error, fault }: BatchFailure): void {
     const now = this.#options.clock.monotonicMs()
     const again = fault === 'write-error' && now - this.#lastWriteErrorMs < WRITE_ERROR_WINDOW_MS
     if (fault === 'write-error') this.#lastWriteErrorMs = now
@@ -356,14 +283,12 @@ export class CommitQueue {
   }
 }
 
-const OWN_FAULTS: ReadonlySet<Fault> = new Set(['operation', 'lost-race', 'busy', 'damage'])
-
-/** Whether a call caused the rollback, not the disk or the server. */
-function ownFault({ kind, fault }: Failure): boolean {
+/** True when a call caused the rollback, and not the disk or the server. */
+function ownFault({ kind, fault }: BatchFailure): boolean {
   return kind === 'undone' && OWN_FAULTS.has(fault)
 }
 
-function ownError({ error, fault }: Failure): Error {
+function ownError({ error, fault }: BatchFailure): Error {
   if (error instanceof RelayError) return error
   if (fault === 'lost-race') return new RelayError('UNAVAILABLE', 'too many writers met on the same rows; nothing was written')
   if (fault === 'busy') return new RelayError('UNAVAILABLE', 'another process holds the rows too long; nothing was written')

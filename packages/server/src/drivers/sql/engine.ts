@@ -115,6 +115,13 @@ export interface Database {
   readonly writer: Connection
   /** Begins the transaction of the group commit; only one at a time. */
   begin(): Promise<OpenTransaction>
+  /**
+   * Appends records in a transaction of one statement: the server gets one message and sends one answer, instead of one each for BEGIN, the
+   * statements and COMMIT. The keys of `advances` are those of `rows`. Returns the keys whose logs moved, as `Engine.advanceLogs` does; records
+   * of other logs are not stored. Durable on return. After an error that the server did not send, it is unknown whether the
+   * transaction committed. `null` when an append of this process needs several statements. [LIFE-26]
+   */
+  readonly appendAtOnce: ((advances: readonly LogAdvance[], rows: UpdateColumns) => Promise<ReadonlySet<number>>) | null
   readonly reader: Connection
   /**
    * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as with one object for

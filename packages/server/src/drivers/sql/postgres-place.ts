@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { freeDocuments } from './free-documents.ts'
@@ -90,11 +90,20 @@ export class Place {
    * @throws PlaceLostError
    */
   async hold(writer: Writer): Promise<void> {
-    const held = await sql`select 1 from instances where holder = ${this.#options.holder} for key share`.execute(writer)
-    if (held.rows.length > 0) return
-    // The heartbeat finds out whether the place was taken or the database has lost the row.
+    const held = await this.holding().execute(writer)
+    if (held.rows.length === 0) throw this.lost()
+  }
+
+  /** Returns the query of `hold`, for a statement that is a whole transaction. It finds no row when the place is lost. */
+  holding(): RawBuilder<unknown> {
+    return sql`select 1 from instances where holder = ${this.#options.holder} for key share`
+  }
+
+  /** Returns the error for a transaction that has not found the row of this place. */
+  lost(): PlaceLostError {
+    // The heartbeat distinguishes a place that was taken from a row that the database lost.
     void this.#beatNow()
-    throw new PlaceLostError()
+    return new PlaceLostError()
   }
 
   /** Gives up the place, so that the next relay need not wait for it. */

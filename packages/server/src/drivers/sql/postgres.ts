@@ -9,6 +9,7 @@ import { systemTimers } from '../../kernel/timers.ts'
 import type { Database, Engine, Fault, OwnNode } from './engine.ts'
 import { LOCK_SEEDS } from './lock-seeds.ts'
 import { flatNumbers } from './number-rows.ts'
+import { appendsAtOnce, postgresAppends } from './postgres-append.ts'
 import { PostgresNodes } from './postgres-nodes.ts'
 import { lockStoreForSteps } from './postgres-occupants.ts'
 import { Place } from './postgres-place.ts'
@@ -80,6 +81,10 @@ export async function openPostgres(
   const { db: beats } = openPool(url, 1, holder, settings, log, node === undefined ? POOL_TIMES : NODE_BEAT_TIMES)
   let place: Place | null = null
   let nodes: PostgresNodes | null = null
+  const placed = (): Place => {
+    if (place === null) throw new Error('a relay appends only after it has taken its place')
+    return place
+  }
   return {
     engine: postgresEngine(node),
     writer: db,
@@ -101,6 +106,8 @@ export async function openPostgres(
         rollback: () => writer.rollback().execute(),
       }
     },
+    // A tool also notes its change, in another statement of the transaction.
+    appendAtOnce: isTool ? null : appendsAtOnce(db, node ?? { inc: null }, node === undefined ? placed : null),
     reader: db,
     async readNumbers({ sql: text, parameters }) {
       const { rows } = await pool.query<(number | null)[]>({ text, values: [...parameters], rowMode: 'array' })
@@ -248,44 +255,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
       select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, ${seed}))
       from unnest(${[...workspaceIds].sort()}::text[]) as asked (id)`.execute(writer)
   },
-  async advanceLogs(writer, advances) {
-    const [keys, after, counts] = [
-      advances.map(({ key }) => key),
-      advances.map(({ afterSeq }) => afterSeq),
-      advances.map(({ count }) => count),
-    ]
-    const { rows } = await (advances.some(({ epoch }) => epoch !== undefined)
-      ? sql<{ key: number }>`
-          update log_heads set last_seq = last_seq + added.n
-          from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[], ${advances.map(({ epoch = null }) => epoch)}::bigint[])
-            as added (key, after_seq, n, epoch)
-          where log_heads.key = added.key and log_heads.last_seq = added.after_seq
-            and (added.epoch is null or (log_heads.owner = ${node.inc} and log_heads.epoch = added.epoch)) returning log_heads.key`
-      : sql<{ key: number }>`
-          update log_heads set last_seq = last_seq + added.n
-          from unnest(${keys}::bigint[], ${after}::bigint[], ${counts}::bigint[]) as added (key, after_seq, n)
-          where log_heads.key = added.key and log_heads.last_seq = added.after_seq returning log_heads.key`
-    ).execute(writer)
-    return new Set(rows.map((row) => row.key))
-  },
-  async insertUpdates(writer, rows) {
-    // The bytes of all records are one binary parameter, which the server cuts into parts: an array of bytea would be sent as hexadecimal text.
-    const starts: number[] = []
-    let end = 0
-    for (const update of rows.updates) {
-      starts.push(end + 1)
-      end += update.byteLength
-    }
-    const lengths = rows.updates.map((update) => update.byteLength)
-    const all = Buffer.concat(rows.updates, end)
-    await sql`
-      insert into updates (key, seq, actor, at_ms, crc32, bytes)
-      select r.key, r.seq, r.actor, r.at_ms, r.crc32, substring(${all}::bytea from r.start for r.length)
-      from unnest(${rows.keys}::bigint[], ${rows.seqs}::bigint[], ${rows.actors}::text[], ${rows.timesMs}::bigint[],
-        ${rows.checksums}::bigint[], ${starts}::int[], ${lengths}::int[]) as r (key, seq, actor, at_ms, crc32, start, length)`.execute(
-      writer,
-    )
-  },
+  ...postgresAppends(node),
   async nextIdentity(writer, table, column) {
     const { rows } = await sql<{ next: number }>`select nextval(pg_get_serial_sequence(${table}, ${column})) as next`.execute(
       writer,

@@ -70,6 +70,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
       engine: sqliteEngine(writer, options.node),
       writer: writerKysely,
       begin: transactions(writer, writerKysely, checkpoints),
+      appendAtOnce: null,
       reader: readerKysely,
       readNumbers: numbersFrom(reader),
       changedBeside: besideOf(writer),
@@ -106,6 +107,7 @@ export function openSqliteBeside(path: string): Database {
   return {
     engine: sqliteEngine(writer),
     writer: kysely,
+    appendAtOnce: null,
     async begin() {
       // Takes the write lock at once, so that rows that the transaction has read still hold when it writes.
       writer.exec('begin immediate')

@@ -36,7 +36,7 @@ import type { StoreLoss } from './store-loss.ts'
 import { storeTotals } from './store-totals.ts'
 import type { Writer } from './tables.ts'
 import type { TestHooks } from './test-hooks.ts'
-import { appendTo, sqlUpdates } from './updates.ts'
+import { appendingAtOnce, appendTo, sqlUpdates } from './updates.ts'
 import type { StoreControl, Stores } from './stores.ts'
 
 export interface StorageHostOptions {
@@ -133,6 +133,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     ...(hooks.isCommitHeld === undefined ? {} : { isCommitHeld: hooks.isCommitHeld }),
     answerHoldMs: hooks.answerHoldMs,
     appendAll: (writer, records) => appendTo(writer, database.engine, records),
+    appendingAtOnce: (records) => appendingAtOnce(database, records),
     sharesJobs: options.onTold !== undefined,
   })
   const { onTold } = options

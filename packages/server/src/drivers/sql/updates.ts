@@ -4,7 +4,7 @@ import { snapshotChecksum, updateChecksum } from './checksum.ts'
 import type { Random } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
-import type { Database, Engine, LogAdvance } from './engine.ts'
+import type { Database, Engine, LogAdvance, UpdateColumns } from './engine.ts'
 import { keepFormerClients } from './former-clients.ts'
 import { lineageColumns, newLineage } from './lineage.ts'
 import { loadLog, recordsAfter } from './log-reading.ts'
@@ -13,7 +13,7 @@ import { readingWith } from './reading.ts'
 import { keepRemovals, purgeRemovals } from './removals.ts'
 import { headFlags } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
-import type { Writer } from './tables.ts'
+import type { Connection, Writer } from './tables.ts'
 
 export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log: Logger, random: Random): UpdateLog {
   const reading = readingWith(log)
@@ -85,60 +85,81 @@ function roundsOf(records: readonly AppendRecord[]): AppendRecord[][] {
 
 /** Appends records. The records of each document must be consecutive and name the same epoch. */
 async function appendRuns(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
+  const advances = advancesOf(records)
+  const moved = await engine.advanceLogs(writer, advances)
+  const unmoved = moved.size === advances.length ? NONE : await tenuresOf(writer, advances)
+  const appended = records.filter(({ key }) => moved.has(key))
+  if (appended.length > 0) await engine.insertUpdates(writer, columnsOf(appended))
+  await keepRemovals(writer, appended)
+  return records.map((record) => outcomeOf(record, moved, unmoved, engine))
+}
+
+/**
+ * Returns the function that appends these records with one statement, which is a transaction of its own. The outcomes are those of `appendTo`.
+ * Returns `null` when the database cannot do that, or when one of the records needs more than one statement.
+ */
+export function appendingAtOnce(
+  { engine, appendAtOnce, reader }: Database,
+  records: readonly AppendRecord[],
+): (() => Promise<AppendOutcome[]>) | null {
+  if (appendAtOnce === null) return null
+  if (records.some(({ catchUp, removals }) => catchUp !== undefined || removals !== undefined)) return null
+  if (roundsOf(records).length > 1) return null
+  return async () => {
+    const advances = advancesOf(records)
+    const moved = await appendAtOnce(advances, columnsOf(records))
+    const unmoved = moved.size === advances.length ? NONE : await tenuresOf(reader, advances)
+    return records.map((record) => outcomeOf(record, moved, unmoved, engine))
+  }
+}
+
+/** The advance of each log, by ascending key: every process locks the logs in this order, so two processes cannot deadlock. */
+function advancesOf(records: readonly AppendRecord[]): readonly LogAdvance[] {
   const advances = new Map<number, LogAdvance & { count: number }>()
   for (const { key, afterSeq, epoch } of records) {
     const advance = advances.get(key)
     if (advance !== undefined) advance.count++
     else advances.set(key, epoch === undefined ? { key, afterSeq, count: 1 } : { key, afterSeq, count: 1, epoch })
   }
-  // Every process takes the locks in the same order, so that no deadlock can arise.
-  const moved = await engine.advanceLogs(
-    writer,
-    [...advances.values()].sort((a, b) => a.key - b.key),
-  )
-  const unmoved = moved.size === advances.size ? NONE : await tenuresOf(writer, [...advances.keys()])
-  const rows = {
-    keys: [] as number[],
-    seqs: [] as number[],
-    actors: [] as string[],
-    timesMs: [] as number[],
-    checksums: [] as number[],
-    updates: [] as Uint8Array[],
+  return [...advances.values()].sort((a, b) => a.key - b.key)
+}
+
+function columnsOf(records: readonly AppendRecord[]): UpdateColumns {
+  return {
+    keys: records.map(({ key }) => key),
+    seqs: records.map(({ afterSeq }) => afterSeq + 1),
+    actors: records.map(({ actor }) => storedText(actor)),
+    timesMs: records.map(({ atMs }) => atMs),
+    checksums: records.map(({ key, afterSeq, actor, atMs, update }) => updateChecksum(key, afterSeq + 1, actor, atMs, update)),
+    updates: records.map(({ update }) => update),
   }
-  const outcomes = records.map(({ key, afterSeq, actor, atMs, update, epoch }): AppendOutcome => {
-    if (!moved.has(key)) {
-      const row = unmoved.get(key)
-      if (row === undefined) return { kind: 'gone' }
-      return { kind: epoch === undefined || isHeld(engine.node, epoch, row) ? 'conflict' : 'fenced' }
-    }
-    const seq = afterSeq + 1
-    rows.keys.push(key)
-    rows.seqs.push(seq)
-    rows.actors.push(storedText(actor))
-    rows.timesMs.push(atMs)
-    rows.checksums.push(updateChecksum(key, seq, actor, atMs, update))
-    rows.updates.push(update)
-    return { kind: 'appended', seq }
-  })
-  if (rows.keys.length > 0) await engine.insertUpdates(writer, rows)
-  await keepRemovals(
-    writer,
-    records.filter(({ key }) => moved.has(key)),
-  )
-  return outcomes
+}
+
+/** `unmoved` has the rows of the logs that did not move, as far as they exist. */
+function outcomeOf(
+  { key, afterSeq, epoch }: AppendRecord,
+  moved: ReadonlySet<number>,
+  unmoved: ReadonlyMap<number, TenureColumns>,
+  { node }: Engine,
+): AppendOutcome {
+  if (moved.has(key)) return { kind: 'appended', seq: afterSeq + 1 }
+  const row = unmoved.get(key)
+  if (row === undefined) return { kind: 'gone' }
+  return { kind: epoch === undefined || isHeld(node, epoch, row) ? 'conflict' : 'fenced' }
 }
 
 const NONE: ReadonlyMap<number, TenureColumns> = new Map()
 
-async function tenuresOf(writer: Writer, keys: readonly number[]): Promise<ReadonlyMap<number, TenureColumns>> {
-  const rows = await writer.selectFrom('log_heads').select(['key', 'owner', 'epoch']).where('key', 'in', keys).execute()
+async function tenuresOf(db: Connection, logs: readonly { readonly key: number }[]): Promise<ReadonlyMap<number, TenureColumns>> {
+  const keys = logs.map(({ key }) => key)
+  const rows = await db.selectFrom('log_heads').select(['key', 'owner', 'epoch']).where('key', 'in', keys).execute()
   return new Map(rows.map((row) => [row.key, row]))
 }
 
 /** Whether this node no longer owns the document under `epoch`. The caller holds the lock of the document. [LIFE-26] */
 async function isFenced(writer: Writer, { node }: Engine, key: number, epoch: number | undefined): Promise<boolean> {
   if (epoch === undefined) return false
-  const row = (await tenuresOf(writer, [key])).get(key)
+  const row = (await tenuresOf(writer, [{ key }])).get(key)
   return row !== undefined && !isHeld(node, epoch, row)
 }
 

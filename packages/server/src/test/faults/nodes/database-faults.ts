@@ -37,7 +37,7 @@ export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
       return [node.name]
     },
   },
-  // The answer to COMMIT has 18 bytes; cut before each of them, and after the last.
+  // The answer to COMMIT has 18 bytes; the fault cuts before each of them and after the last. The answer to an append has a hundred or more.
   'database-cut-in-commit': {
     nodes: 2,
     share: 2,
@@ -45,7 +45,7 @@ export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
     bounds: { ...UNNOTICED, pauseMs: null },
     async play({ cluster, random }) {
       const node = await ownerOf(cluster, liveDocument(0))
-      for (let bytes = 0; bytes <= 18; bytes++) {
+      for (const bytes of [...Array(19).keys(), 30, 60, 90, 120]) {
         node.database.cutCommitAnswerAfter(bytes)
         await until('a COMMIT to be answered', () => !node.database.isCutDue()).catch(() => undefined)
         await pause(100 + 200 * random())

@@ -30,7 +30,7 @@ export interface FaultyProxy extends AsyncDisposable {
   delay(ms: number): void
   /** Resets the next connection that sends something to the target, after `bytes` further bytes of the answer. */
   cutAnswerAfter(bytes: number): void
-  /** Resets the next connection that sends a COMMIT to PostgreSQL, after `bytes` further bytes of the answer. */
+  /** Resets the next connection that sends PostgreSQL a COMMIT, or a statement that commits by itself, after `bytes` further bytes of the answer. */
   cutCommitAnswerAfter(bytes: number): void
   /** Whether a connection that is to be reset so has not been reset yet. */
   isCutDue(): boolean
@@ -44,8 +44,11 @@ export interface FaultyProxyOptions {
   readonly sourceOf?: (remotePort: number) => string
 }
 
-/** A COMMIT as drivers of PostgreSQL send it: a simple query of one word. */
-const COMMIT = /^Q[^]{4}commit\0$/i
+/**
+ * What commits, as a driver of PostgreSQL sends it: a simple query of the word COMMIT, or the statement of `postgres-append.ts`, which is
+ * a transaction of its own.
+ */
+const COMMIT = /^Q[^]{4}commit\0$|^P[^]{4}\0\s*with moved as/i
 
 export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyProxyOptions): Promise<FaultyProxy> {
   const open = new Set<Piped>()
