@@ -11,7 +11,7 @@ export interface CommitQueueOptions extends BatchOptions {
   readonly commitDelayMs: number
   readonly clock: Clock
   readonly log: Logger
-  /** Called once, when this handle cannot confirm anything any more. [D10] */
+  /** Called once, when this handle can no longer confirm anything. [D10] */
   readonly onFatal: (error: Error) => void
   /** Whether other nodes run the same jobs on this store. */
   readonly sharesJobs?: boolean
@@ -283,7 +283,7 @@ export class CommitQueue {
   }
 }
 
-/** True when a call caused the rollback, and not the disk or the server. */
+/** Whether a call caused the rollback, not the disk or the server. */
 function ownFault({ kind, fault }: BatchFailure): boolean {
   return kind === 'undone' && OWN_FAULTS.has(fault)
 }
