@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mapAtOnce } from './at-once.ts'
 
-test('results stand in the order of the items, however long each call takes', async () => {
+test('mapAtOnce resolves with the results in the order of the items, however long each call takes', async () => {
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
   const results = await mapAtOnce([9, 1, 5], 3, async (ms, index) => {
     await sleep(ms)
@@ -10,7 +10,7 @@ test('results stand in the order of the items, however long each call takes', as
   expect(results).toEqual(['0: 9', '1: 1', '2: 5'])
 })
 
-test('no more calls are under way than were asked for, and that many are', async () => {
+test('mapAtOnce runs at most the given number of calls at a time, and reaches it', async () => {
   let [under, most] = [0, 0]
   await mapAtOnce(Array.from({ length: 20 }), 4, async () => {
     most = Math.max(most, ++under)
@@ -20,7 +20,7 @@ test('no more calls are under way than were asked for, and that many are', async
   expect(most).toBe(4)
 })
 
-test('after a failure no further call begins, and the failure is told', async () => {
+test('mapAtOnce rejects with the first failure, and begins no further call', async () => {
   const begun: number[] = []
   const all = mapAtOnce([0, 1, 2, 3, 4, 5], 2, async (item) => {
     begun.push(item)

@@ -1,6 +1,6 @@
 /**
- * Calls `each` for every item, the earlier ones first, with at most `atOnce` calls under way. Resolves with the results in the order of the
- * items. Rejects with the first failure; no further call begins then.
+ * Calls `each` for every item, the earlier ones first, with at most `atOnce` calls under way. Resolves with the results in the order of the items.
+ * Rejects with the first failure; after a failure no further call begins.
  */
 export async function mapAtOnce<T, R>(
   items: readonly T[],

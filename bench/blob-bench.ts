@@ -15,8 +15,8 @@ const MAX_GROWTH_MIB = 64
 const MIN_RATIO = 0.6
 
 /**
- * Kinds of downloads: how many of which size, and how many at a time. The limit applies to the large one, where moving bytes is the main
- * work. For small ones the token, the grant and the log line dominate, which a bare server does not have.
+ * Groups of downloads: how many blobs of which size, and how many downloads at a time. Only the group with the large blob has a limit, because moving
+ * bytes is the main work there. For small blobs the token, the grant and the log line dominate, and a bare server has none of these.
  */
 const LOADS = [
   { name: '150 MiB, one at a time', bytes: LARGE_BYTES, downloads: 4, atOnce: 1 },

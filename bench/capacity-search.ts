@@ -2,12 +2,12 @@ import type { Measured } from './generator.ts'
 
 /** The numbers of documents that a search may try; each is about a fifth larger than the one before. */
 export const SIZES: readonly number[] = Array.from({ length: 29 }, (_, i) => Math.round(25 * 2 ** (i / 4)))
-/** A server carries a load when its slowest hundredth of deliveries is not later than this. */
+/** A server carries a load when 99 of 100 deliveries take at most this many milliseconds. */
 const LONGEST_P99_MS = 100
-/** Part of the edits that the generator has to send, and of the deliveries that have to arrive within the window. */
+/** The share of the planned edits that the generator must send, and of the deliveries that must arrive within the window. */
 const LEAST_PART = 0.95
 
-/** Whether everything was sent in time, and arrived in time. */
+/** Whether all edits were sent in time and were delivered in time. */
 export function isCarried(
   {
     edits,
@@ -23,8 +23,8 @@ export function isCarried(
 }
 
 /**
- * The next size to try, as an index, or what the search has found: first hops up or down, each longer than the one
- * before, until one size was carried and a larger one was not; then halves the sizes between them.
+ * Returns the next size to try, as an index, or the result of the search. The search hops up or down, each hop longer than the one before, until one
+ * size was carried and a larger one was not. Then it halves the range between these two sizes.
  */
 export function nextStep(
   carried: ReadonlyMap<number, boolean>,

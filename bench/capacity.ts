@@ -12,7 +12,7 @@ const CLIENTS_PER_DOCUMENT = 5
  */
 const STORE_PERIOD_SECONDS = 11
 
-/** A size that was tried. */
+/** A size that was tried, with its result. */
 export interface Trial {
   readonly documents: number
   readonly isCarried: boolean
@@ -20,7 +20,7 @@ export interface Trial {
   readonly measured: Measured | null
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface Capacity {
   /** The largest size that was carried; `null` when not even the smallest was. */
   readonly best: Trial | null
@@ -28,7 +28,7 @@ export interface Capacity {
   readonly next: Trial | null
 }
 
-/** Looks for the largest size that the server carries; `near` is what an earlier round found. */
+/** Finds the largest size that the server carries. `near` is the size that an earlier round found; the search starts there. */
 export async function findCapacity(
   target: Target,
   {
@@ -40,7 +40,7 @@ export async function findCapacity(
     readonly rate: number
     readonly near: number | null
     readonly timing: Timing
-    /** Called after each size that was tried. */
+    /** Called after each trial. */
     readonly tried: (trial: Trial) => void
   },
 ): Promise<Capacity> {

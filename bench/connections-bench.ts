@@ -1,6 +1,6 @@
-// `npm run bench:connections [-- --clients 12000 --documents 2400 --spare 100 --addresses 4]`: a relay with many joined clients, up to and
-// above its cap of connections. Prints what each step took; exits 1 when a client was lost, an edit did not arrive, or a refusal was not
-// what H11 says.
+// `npm run bench:connections [-- --clients 12000 --documents 2400 --spare 100 --addresses 4]`: a relay with many joined clients, up to and above its
+// cap of connections. Prints how long each step took. Exits 1 when a client was disconnected, an edit did not arrive, or a connection above the cap
+// was not answered as rule H11 demands.
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,10 +12,10 @@ import { RawSocket } from './raw-socket.ts'
 import { type RunningRelay, startRelayServer } from './relay-server.ts'
 import { freePort } from './servers.ts'
 
-/** Joins at one time. The relay lets 16 sockets of an address wait for their AUTH while many wait. */
+/** Number of joins at a time. While many sockets wait for their AUTH, the relay lets at most 16 of them come from one address. */
 const JOINING = 32
 const IDLE_SECONDS = 10
-/** Below the 500 that one address gets answered in a second. */
+/** Connections that are attempted above the cap. The relay answers at most 500 refused connections of one address in a second. */
 const REFUSED = 400
 const LONGEST_WAIT_MS = 120_000
 
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '12000' },
     documents: { type: 'string', default: '2400' },
-    /** Connections that the cap leaves for others than joined clients. */
+    /** The cap is this many connections above the number of joined clients. */
     spare: { type: 'string', default: '100' },
     /** Clients connect from 127.0.0.1, 127.0.0.2 and so on. */
     addresses: { type: 'string', default: '4' },
@@ -44,7 +44,7 @@ class Joined {
   readonly #doc: string
   /** How the connection ended, `null` while it is open. */
   end: string | null = null
-  /** Characters of others. */
+  /** Characters received from other clients. */
   received = 0
   acknowledged = 0
   #isOpened = false
@@ -109,7 +109,7 @@ async function joinAll(relay: RunningRelay, docs: readonly string[]): Promise<re
   return clients
 }
 
-/** One client after another sends one edit to an otherwise idle relay. */
+/** Sends one edit at a time, each from another client, to an otherwise idle relay. */
 async function loneEdits(clients: readonly Joined[]): Promise<void> {
   const took = new LatencyHistogram()
   for (let i = 0; i < 50; i++) {
@@ -125,7 +125,7 @@ async function loneEdits(clients: readonly Joined[]): Promise<void> {
   say(`50 lone edits were durable and acknowledged after ${p50.toFixed(1)} ms (p50), ${p99.toFixed(1)} ms (p99)`)
 }
 
-/** One edit in every document at once, which all other clients of the document must get. */
+/** Sends one edit in every document at once, and waits until all other clients of the documents have received them. */
 async function editEverywhere(clients: readonly Joined[]): Promise<void> {
   const before = sum(clients, (client) => client.received)
   const at = performance.now()

@@ -24,7 +24,7 @@ const seed = option('--seed')
 const only = option('--only') ?? ''
 const cacheFile = join(import.meta.dirname, '../node_modules/.cache/docrelay-diagram-peers.json')
 
-/** For graphs with more nodes and edges the other layouts take too long to run twice. */
+/** Graphs with more nodes and edges than this are not drawn twice by the other layouts, because that takes too long. */
 const LARGE = 300
 /** Number of edges that are removed, one at a time, to see how far the remaining nodes move. */
 const REMOVED = 3
@@ -60,7 +60,10 @@ async function measured(peer: Peer, graph: SizedGraph, moves: boolean): Promise<
   }
 }
 
-/** The mean distance by which a node moves when one edge is removed, averaged over some edges. */
+/**
+ * Returns the mean distance by which a node moves when one edge is removed, averaged over `REMOVED` edges. `null` for a graph with fewer than 4 edges
+ * or more than 100 nodes.
+ */
 async function movedBy(peer: Peer, graph: SizedGraph, drawing: Drawing): Promise<number | null> {
   const edges = graph.graph.edges.length
   if (edges < 4 || graph.graph.nodes.length > 100) return null

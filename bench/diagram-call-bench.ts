@@ -1,5 +1,6 @@
-// `npm run bench:diagram-call`: what a whole call of generate_diagram with 500 nodes and 1,000 edges costs a relay in CPU time, how soon edits of others
-// are acknowledged meanwhile, and what a call costs that is cancelled. Prints what bench/results/diagram.md publishes; exits 1 when a limit is missed.
+// `npm run bench:diagram-call`: how much CPU time one call of generate_diagram with 500 nodes and 1,000 edges costs a relay, how soon edits of other
+// clients are acknowledged meanwhile, and how much CPU time a cancelled call costs. Prints the table of bench/results/diagram.md; exits 1 when a
+// limit is missed.
 import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { cpus } from 'node:os'
@@ -14,19 +15,19 @@ import { type RunningRelay, startRelayServer } from './relay-server.ts'
 
 const ROUNDS = 7
 const WARM_UP = 2
-/** Calls during which others edit; each has a document of its own. */
+/** Number of calls during which other clients edit; each call has a document of its own. */
 const CALLS_BESIDE = 16
-/** People who edit the document of the call, and as many who edit one other document each. */
+/** Number of people who edit the document of the call, and of people who edit one other document each. */
 const PEOPLE = 10
 const NODES = 500
 const EDGES = 1_000
 const MAX_CPU_MS = 1_000
 const MAX_ACK_MS = 100
-/** Between two edits of one person: longer than a client gathers edits (`SendPace`), so that each is sent at once. */
+/** Pause between two edits of one person: longer than a client gathers edits (`SendPace`), so that each edit is sent at once. */
 const EDIT_EVERY_MS = 100
-/** How long edits are measured before the call, while nothing else is asked of the relay. */
+/** For this long edits are measured on an otherwise idle relay, before the call begins. */
 const QUIET_MS = 300
-/** A call that is cancelled is, so long after it began. */
+/** A call is cancelled this long after it began. */
 const CANCELLED_AFTER_MS = 60
 const VERSION = '2026-07-28'
 const META = {
@@ -82,7 +83,7 @@ function cpuMs({ pid }: RunningRelay): number {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What the relay costs until it rests. */
+/** Returns the CPU time in ms of `work` and of all that follows from it, until the relay is idle. */
 async function costOf(relay: RunningRelay, work: () => Promise<void>): Promise<number> {
   const before = cpuMs(relay)
   await work()
@@ -105,19 +106,19 @@ async function put(relay: RunningRelay, id: string, token: string): Promise<void
 interface Ack {
   readonly startedMs: number
   readonly wallMs: number
-  /** By a clock that is slower while more threads want to run than there are cores. */
+  /** Milliseconds on a clock that runs slower while more threads want to run than there are cores. */
   readonly quietMs: number
 }
 
 interface Person {
-  /** Drags a shape until it is stopped, from `afterMs` on; answers how soon each edit was durable. */
+  /** Drags a shape from `afterMs` on until `stop` is called. `stop` resolves with how soon each edit was durable. */
   drag(afterMs: number): { stop(): Promise<readonly Ack[]> }
   leave(): void
 }
 
 /**
- * Joins without taking in what others write: a Y.Doc of this process that takes in 1,500 shapes would delay what is measured, and how long
- * editors take for that is not the relay's affair.
+ * Joins a document without applying the edits of others. Applying 1,500 shapes to a Y.Doc of this process would delay the measured acknowledgements,
+ * and that delay is not a cost of the relay.
  */
 async function join(relay: RunningRelay, docId: string, token: string): Promise<Person> {
   const doc = new Y.Doc()
@@ -179,7 +180,7 @@ async function join(relay: RunningRelay, docId: string, token: string): Promise<
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number
 
-/** Time that all processes of the machine have worked so far; a tick is 10 ms. */
+/** CPU time in ms of all processes of the machine so far; a tick is 10 ms. */
 function machineMs(): number {
   const fields = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/ +/).slice(1, 4).map(Number)
   return fields.reduce((sum, ticks) => sum + ticks, 0) * 10

@@ -1,4 +1,5 @@
-// `npm run bench:diagram-labels`: what labels of edges cover in drawings of this repository's layout, in the sets that bench/results/diagram.md names.
+// `npm run bench:diagram-labels`: what the labels of edges cover in drawings of this repository's layout, for the sets of graphs that
+// bench/results/diagram.md names.
 import type { DiagramLayout } from '@docrelay/model/canvas/diagram/diagram'
 import type { Graph } from './diagram/graph.ts'
 import { graphs, graphsOfSeed } from './diagram/graphs.ts'
@@ -42,7 +43,7 @@ function parallels(): readonly Graph[] {
   return found
 }
 
-/** Grids with random edges, every edge labelled. */
+/** Grids with random edges, each edge with a label. */
 function grids(): readonly Graph[] {
   const sizes = [4, 4, 6, 7, 9, 10, 9, 14, 12, 14, 16, 20, 16, 28, 25, 30, 25, 50, 40, 60, 100, 150, 150, 300]
   const found: Graph[] = []

@@ -3,7 +3,7 @@ import { chunkFrames, jsonFrame, syncFrame } from '@docrelay/protocol/codec'
 import { TAG } from '@docrelay/protocol/frames'
 import { varUint as varUintBytes } from './edit-stream.ts'
 
-/** A decoded message, with the position of the update in it. */
+/** A decoded message of a server, with the position of the update in the message. */
 export interface Incoming {
   readonly kind: 'step1' | 'step2' | 'update' | 'ack' | 'other'
   from: number
@@ -20,7 +20,7 @@ export interface Dialect {
   update(doc: string, update: Uint8Array): Uint8Array
   /** Messages that carry an update of any size. */
   largeUpdate(doc: string, update: Uint8Array): Uint8Array[]
-  /** Whether the server answers the hello with its state, so that the client is in sync once that has arrived. */
+  /** Whether the server answers the hello with its state. The client is in sync once that state has arrived. */
   readonly sendsState: boolean
   readonly acknowledges: boolean
   read(

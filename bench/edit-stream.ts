@@ -32,7 +32,7 @@ export class EditStream {
     return this.#opening
   }
 
-  /** Clock of the next character. */
+  /** Clock of the next character in the Y.Doc of this client. */
   get clock(): number {
     return this.#clock
   }

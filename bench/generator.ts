@@ -9,14 +9,14 @@ import { frameOf, RawSocket } from './raw-socket.ts'
 
 export interface Load {
   readonly dialect: keyof typeof dialects
-  /** Servers of the same documents; their CPU time is measured. */
+  /** Servers of the same documents; the CPU time of each is measured. */
   readonly servers: readonly { readonly port: number; readonly pid: number }[]
-  /** What the servers use: processes whose CPU time is measured apart, each with that of its children. */
+  /** Processes that the servers use, by name: process id. The CPU time of each process and its children is measured separately. */
   readonly beside: Readonly<Record<string, number>>
-  /** `at`: the server to which each client connects, by its place in `servers`; all to the first one when absent. */
+  /** `at`: for each client the index of its server in `servers`. Without `at`, all clients connect to the first server. */
   readonly docs: readonly { readonly id: string; readonly token: string; readonly at?: readonly number[] }[]
   readonly clientsPerDoc: number
-  /** How many clients of each document edit, the first ones; all of them when absent. */
+  /** The first `editorsPerDoc` clients of each document edit; all clients edit when absent. */
   readonly editorsPerDoc?: number
   /** Edits per second of each client. With `saturate`, each client keeps `window` of its own edits undelivered. */
   readonly rate: number | 'saturate'
@@ -43,18 +43,18 @@ export interface Measured {
 }
 
 const FIRST_Y_CLIENT = 1_000
-/** Edits older than this are not looked up any more. */
+/** The generator forgets the time of edits older than this. */
 const REMEMBERED_SECONDS = 120
 const SATURATED_RING = 1 << 14
 const DOCUMENTS_AT_ONCE = 8
 /**
- * The generator stops waiting after so many looks, half a second apart, in which nothing new arrived. It waits longer while
- * deliveries are missing, since a server that waits for the processor delivers the rest much later.
+ * The generator looks for new deliveries every half second and stops waiting after this many looks without any. While deliveries are missing, it
+ * waits for more looks, because a server that waits for the processor delivers the rest much later.
  */
 const QUIET_LOOKS = 4
 const QUIET_LOOKS_WHILE_MISSING = 20
 
-/** How many edits of a client to remember the time of: a power of two. */
+/** Returns for how many edits of a client the time is remembered: a power of two. */
 function ringOf({ rate }: Load): number {
   return rate === 'saturate' ? SATURATED_RING : 2 ** Math.ceil(Math.log2(Math.max(64, rate * REMEMBERED_SECONDS)))
 }
@@ -64,11 +64,11 @@ class Client {
   readonly socket: RawSocket
   readonly index: number
   readonly doc: number
-  /** When the character of each clock was sent, at the clock modulo its length. */
+  /** When each character was sent, at the index `clock` modulo the length. */
   readonly sentAt: Float64Array
   /** Number of own edits that the next client of the document has not received yet. */
   undelivered = 0
-  /** Characters received from others, including openings. */
+  /** Characters received from other clients, including openings. */
   received = 0
   dueAt = 0
   /** Clock of the newest own character that the server acknowledged. */
@@ -117,7 +117,7 @@ async function run(load: Load): Promise<Measured> {
       const now = performance.now()
       const known = scanUpdate(bytes, incoming.from, incoming.to, (yClient, clock, length) => {
         const author = clients[yClient - FIRST_Y_CLIENT] as Client
-        // Some servers echo an author's own edit inside a merged update; that does not count as a delivery.
+        // Some servers send an author its own edit again inside a merged update. Such an echo is no delivery.
         if (author === client) return
         client.received += length
         if (nextInDoc(load, clients, author) === client) author.undelivered -= length
@@ -212,7 +212,7 @@ function nextInDoc(load: Load, clients: readonly Client[], author: Client): Clie
   return clients[first + ((author.index - first + 1) % load.clientsPerDoc)]
 }
 
-/** Makes every client edit at the given rate, each at its own phase. */
+/** Makes every client edit at the given rate. The clients are spread evenly over the gap between two edits. */
 function pace(rate: number, clients: readonly Client[], edit: (client: Client, edits: number, now: number) => void): () => void {
   const gapMs = 1_000 / rate
   const start = performance.now()
@@ -264,7 +264,7 @@ async function settle(load: Load, clients: readonly Client[], editors: readonly 
   return expected - before
 }
 
-/** Begins to measure; the returned function tells the CPU time used since, in seconds. */
+/** Starts measuring CPU time. The returned function returns the CPU seconds used since then. */
 function usedBy({ servers, beside }: Load): () => Pick<Measured, 'serversCpuSec' | 'besideCpuSec'> {
   const ofServers = () => servers.map(({ pid }) => cpuSec(pid))
   const ofOthers = () => Object.entries(beside).map(([name, pid]) => [name, familyCpuSec(pid)] as const)

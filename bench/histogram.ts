@@ -1,4 +1,4 @@
-/** Latencies in logarithmic buckets of 2 %; a million samples need a few kilobytes. */
+/** Counts latencies in logarithmic buckets that are 2 % wide; a million samples need a few kilobytes. */
 export class LatencyHistogram {
   readonly #buckets = new Uint32Array(1_200)
   #count = 0

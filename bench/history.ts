@@ -6,15 +6,15 @@ import { PAGE } from './edit-stream.ts'
 
 const AUTHOR = 7
 
-/** A long page, and edits that continue it. */
+/** A long page, and edits at its end. */
 export interface History {
   readonly steps: number
   readonly characters: number
-  /** Everything typed into the page as one update, like that of a client that wrote it offline. */
+  /** The whole page as one update, as a client sends it that wrote the page offline. */
   readonly update: Uint8Array
   /** The update with one more character at the end of the page. Edit `n` continues where edit `n - 1` ended; `n` counts from 0. */
   edit(n: number): Uint8Array
-  /** Throws unless `state` contains everything typed and the first `edits` edits. */
+  /** Throws unless `state` contains the whole page and the first `edits` edits. */
   check(state: Uint8Array, edits: number): void
 }
 

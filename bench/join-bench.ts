@@ -1,6 +1,6 @@
-// `npm run bench:join`: joining a document with a long history, cold and warm, and the memory cost of documents and idle connections; the
-// relay compared with its peer in interleaved rounds. Prints the tables that bench/README.md publishes. `-- join memory idle` selects some
-// of them.
+// `npm run bench:join`: the time to join a document with a long history, cold and warm, and the memory cost of documents and idle connections.
+// Compares the relay with its peer in interleaved rounds and prints the tables that bench/README.md publishes. `-- join memory idle` selects some of
+// these measurements.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 const WARM_JOINS = 15
 const MEMORY_RUNS = 3
 const IDLE = { docs: 40, clientsPerDoc: 25 }
-/** Time until memory of a burst of work is released. */
+/** After a burst of work the process needs this long to release memory. */
 const SETTLE_MS = 5_000
 
 type Target = 'relay' | 'hocuspocus'
@@ -57,9 +57,9 @@ async function store(target: Target, history: History, folder: string): Promise<
 
 interface JoinTimes {
   readonly cold: number
-  /** The document was read but not edited since the start. */
+  /** Milliseconds of a join when the document was read but not edited since the start. */
   readonly warm: number
-  /** The document was edited since the start. */
+  /** Milliseconds of a join when the document was edited since the start. */
   readonly edited: number
 }
 
@@ -117,14 +117,14 @@ async function joinTable(history: History, folders: Record<Target, string>): Pro
 }
 
 /**
- * Growth of the process by the long document after it was read and edited once. A small document was edited before, so that code is already
- * loaded and compiled.
+ * Returns by how much the process grows when the long document is read and edited once. A small document is edited before, so that the code is
+ * already loaded and compiled.
  */
 async function measureMemory(target: Target, history: History, folder: string, round: number): Promise<number> {
   const server = await start(target, DOCS, folder, false)
   try {
     const small = await server.join('small')
-    // A random client id, because the document is the same in every run.
+    // The client id is random, because every run continues the same document.
     const typing = new EditStream(100_000 + Math.floor(Math.random() * 1e6))
     await small.client.write(typing.opening)
     for (let i = 0; i < 20; i++) await small.client.write(typing.next())

@@ -1,6 +1,6 @@
-// `npm run bench:log -- --former <checkout>`: what an edit costs in the log of a SQLite store, in this program and in a former one, whose
-// checkout has its node_modules; their rounds take turns. Counted are the edits with all that follows from them: stored bodies, compactions,
-// deletions and checkpoints. With `--start`: how long a store with a log of 1 GiB takes to open, and a document in it.
+// `npm run bench:log -- --former <checkout>`: the cost of an edit in the log of a SQLite store, for this program and for a former one, whose checkout
+// has its node_modules. The rounds of the two programs take turns. The cost includes all that follows from an edit: stored bodies, compactions,
+// deletions and checkpoints. With `--start`: how long a store with a log of 1 GiB takes to open, and how long its documents take.
 import { execFileSync, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -45,7 +45,7 @@ async function compareEdits(folder: string): Promise<void> {
     child.send(seconds)
     return ((await once(child, 'message')) as [Round])[0]
   }
-  // Not counted: the program is compiled meanwhile.
+  // Warm-up rounds compile the code of both programs; their results are dropped.
   for (const load of loads) await runRound(load, 5)
   for (let i = 0; i < Number(options.rounds); i++) for (const load of loads) load.rounds.push(await runRound(load))
   print(
@@ -88,7 +88,7 @@ async function makeLongLog(path: string): Promise<void> {
   const db = new DatabaseSync(path)
   const insert = db.prepare('insert into updates (key, seq, actor, at_ms, crc32, bytes) values (?, ?, ?, ?, ?, ?)')
   const bytes = new Uint8Array(LOG_BYTES).fill(7)
-  // In turns, as the edits of many documents arrive.
+  // Each transaction appends one record to every document, as the edits of many documents arrive.
   for (let seq = 1; seq <= LOG_RECORDS; seq++) {
     db.exec('begin')
     for (const key of keys) insert.run(key, seq, 'ada', 5, updateChecksum(key, seq, 'ada', 5, bytes), bytes)
@@ -107,7 +107,7 @@ async function openOnce(checkout: string, path: string): Promise<void> {
     Array.from({ length: COLD_LOADS }, (_, i) => host.documents.state({ workspaceId: 'w', id: `doc-${i * 20 + 7}` })),
   )
   const heads = states.flatMap((state) => (state.kind === 'document' ? [state.head] : []))
-  // As many recent records as there may be, so that a load passes over them.
+  // Appends as many recent records as the store keeps, so that a load has to skip them.
   for (const { key, lastSeq } of heads.slice(0, 4)) {
     const more = Array.from({ length: 1000 }, (_, i) => ({
       key,

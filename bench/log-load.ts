@@ -1,5 +1,5 @@
-// The store that `log-bench.ts` measures, in a process of its own so that its processor time is that of one program. Arguments: the checkout
-// whose storage it runs, the file of the store, the number of documents. Each message of the parent is the number of seconds of a round.
+// Runs the store that `log-bench.ts` measures, in a separate process so that its CPU time is that of one program. Arguments: the checkout whose
+// storage is run, the file of the store, the number of documents. Each message of the parent is the length of a round in seconds.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '@docrelay/server/kernel/clock'
@@ -10,13 +10,13 @@ import { bodyOf, creation, written } from '@docrelay/server/documents/testing/do
 import type { DocumentHead } from '@docrelay/server/documents/document-store.port'
 import type { StorageHost, StorageHostOptions } from '@docrelay/server/drivers/sql/storage-host'
 
-/** What a round measured. */
+/** The figures of one round. */
 export interface Round {
   readonly edits: number
   readonly commits: number
   readonly compactions: number
   readonly deletions: number
-  /** Pages of the write-ahead log that the commits of edits wrote, and that everything wrote. */
+  /** Pages of the write-ahead log: `editPages` were written by commits of edits, `pages` by everything. */
   readonly editPages: number
   readonly pages: number
   /** Bytes given to `write`: log, checkpoints and marks. */
@@ -27,7 +27,7 @@ export interface Round {
 
 const PER_COMMIT = 36
 const COMPACT_AT = 500
-/** At 5 edits/s in each document a body is stored about every 10 s. */
+/** Edits between two stored bodies: at 5 edits/s in each document a body is stored about every 10 s. */
 const STORE_AT = 50
 const COMMITS_PER_DELETION = 100
 const BODY = bodyOf(JSON.stringify({ text: 'x'.repeat(4000) }))
@@ -76,7 +76,7 @@ class Pages {
     this.count = 0
   }
 
-  /** Adds what was written since the last look; the log begins again after a checkpoint of all its pages. */
+  /** Adds the pages written since the last look. The log starts again from its first page after a checkpoint of all its pages. */
   look(): number {
     readSync(this.#file, this.#bytes, 0, 4, 16)
     const now = this.#bytes.readUInt32LE()
@@ -94,7 +94,7 @@ class Pages {
 const bytesWritten = (): number => Number(/wchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
 
 let state = 12_345
-/** The same numbers in every run. */
+/** Draws numbers below `below`, the same sequence in every run. */
 function random(below: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
   return Math.floor((state / 0x80000000) * below)
@@ -115,7 +115,7 @@ async function newDocument(host: StorageHost, id: string, lastServerVersion?: nu
   return { head, lastSeq: 0, compactedAt: 0, storedAt: random(STORE_AT) }
 }
 
-/** Adds a body at the end of the log, as a room stores it. */
+/** Stores the body of a document at the end of its log, as a room does. */
 async function store(host: StorageHost, document: Document): Promise<void> {
   const { head } = document
   document.head = written(
@@ -138,9 +138,11 @@ async function compact(host: StorageHost, document: Document): Promise<void> {
   document.compactedAt = throughSeq
 }
 
-/** Gives each document the log of one that is edited for long: a snapshot, the records before it, and some of those up to the next. */
+/**
+ * Gives each document the log of a document that was edited for long: a snapshot, the records that the snapshot covers, and some records after it.
+ */
 async function fill(host: StorageHost, documents: readonly Document[]): Promise<void> {
-  // In turns, so that the records of a document lie as far apart as edits of many documents leave them.
+  // Appends to all documents in turn, so that the records of one document lie as far apart as in a store where many documents are edited.
   const appendTo = async (chosen: readonly Document[]): Promise<void> => {
     await host.updates.append(chosen.flatMap((document) => recordsOf(document, 1)))
     for (const document of chosen) document.lastSeq++

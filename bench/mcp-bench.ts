@@ -1,5 +1,5 @@
-// `npm run bench:mcp`: the CPU cost of tool calls, compared with the official tool server in interleaved rounds, and how it grows with a
-// live document. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
+// `npm run bench:mcp`: the CPU cost of tool calls, compared with the official tool server in interleaved rounds, and how that cost grows with the
+// size of a live document. Prints the tables that bench/README.md publishes; exits 1 when a limit is missed.
 import { readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { SyncClient } from '@docrelay/client/sync/sync-client'
@@ -86,7 +86,7 @@ interface Cost {
   readonly wallMs: number
 }
 
-/** The cost per call of the whole process with all its threads. */
+/** Returns the CPU cost per call, of the whole process with all its threads. */
 async function cost(target: Target, calls: number): Promise<Cost> {
   const cpuBeforeMs = cpuMs(target.pid)
   const startedMs = performance.now()

@@ -6,11 +6,11 @@ it('the median of an even number of values lies between the middle two', () => {
   expect(median([])).toBeNaN()
 })
 
-it('the interval of five rounds is their whole range and holds the true median with 94 %', () => {
+it('the interval of five rounds is their whole range and has a confidence of 94 %', () => {
   expect(medianInterval([5, 1, 4, 2, 3])).toEqual({ median: 3, low: 1, high: 5, confidence: 0.9375 })
 })
 
-it('more rounds leave out the values at both ends as long as 90 % are kept', () => {
+it('with more rounds the interval omits values at both ends while its confidence stays at least 90 %', () => {
   expect(medianInterval([1, 2, 3, 4, 5, 6, 7])).toMatchObject({ low: 1, high: 7 })
   expect(medianInterval([1, 2, 3, 4, 5, 6, 7, 8])).toEqual({ median: 4.5, low: 2, high: 7, confidence: 1 - 18 / 256 })
   const of20 = medianInterval(Array.from({ length: 20 }, (_, i) => i + 1))
@@ -18,12 +18,12 @@ it('more rounds leave out the values at both ends as long as 90 % are kept', () 
   expect(of20.confidence).toBeCloseTo(0.959, 3)
 })
 
-it('fewer than five rounds tell their lower confidence', () => {
+it('the interval of fewer than five rounds reports a confidence below 90 %', () => {
   expect(medianInterval([2, 1, 3])).toEqual({ median: 2, low: 1, high: 3, confidence: 0.75 })
   expect(medianInterval([2])).toEqual({ median: 2, low: 2, high: 2, confidence: 0 })
 })
 
-it('the interval holds the median of the distribution about as often as it says', () => {
+it('the interval contains the median of the distribution about as often as its confidence says', () => {
   // A fixed sequence of numbers between 0 and 1, whose median is a half.
   let state = 42
   const next = () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647

@@ -1,16 +1,16 @@
-/** The median of a sample, and an interval that holds the median of what was sampled. */
+/** The median of a sample, and an interval that contains the median of the sampled distribution. */
 export interface MedianInterval {
   readonly median: number
   readonly low: number
   readonly high: number
-  /** How likely the interval holds the true median, whatever the distribution is; 0 to 1. */
+  /** The probability, from 0 to 1, that the interval contains the true median, for any distribution. */
   readonly confidence: number
 }
 
-/** An interval is made narrower only as long as it keeps this confidence. */
+/** An interval is narrowed only while it keeps this confidence. */
 const LEAST_CONFIDENCE = 0.9
 
-/** `NaN` when there are no values. */
+/** Returns the median, or `NaN` when there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2
@@ -19,9 +19,9 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the interval between the k-th smallest and the k-th largest value, with the largest k that keeps the
- * confidence; below five values k is 1 and the confidence lower. Each value is below the true median as likely as above
- * it, so the confidence follows from the binomial distribution alone: 94 % for the whole range of five values.
+ * Returns the interval from the k-th smallest to the k-th largest value, with the largest k that keeps the confidence. Below five values k is 1 and
+ * the confidence is lower. Each value is below the true median with probability one half, so the confidence follows from the binomial distribution
+ * alone: 94 % for the whole range of five values.
  */
 export function medianInterval(values: readonly number[]): MedianInterval {
   const sorted = values.toSorted((a, b) => a - b)
@@ -35,7 +35,7 @@ export function medianInterval(values: readonly number[]): MedianInterval {
   }
 }
 
-/** Confidence of the interval that leaves out the `cut` smallest and the `cut` largest of `count` values. */
+/** Returns the confidence of the interval that omits the `cut` smallest and the `cut` largest of `count` values. */
 function confidenceOf(count: number, cut: number): number {
   let ways = 1
   let outside = 0

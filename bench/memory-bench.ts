@@ -1,5 +1,5 @@
-// `npm run bench:memory [-- opened large soak --minutes 30 --seed 1]`: what memory the relay takes and gives back. Exits 1 when a
-// goal is missed, a call failed, or something acknowledged is not stored.
+// `npm run bench:memory [-- opened large soak --minutes 30 --seed 1]`: how much memory the relay takes and releases. Exits 1 when a goal is missed, a
+// call failed, or an acknowledged edit is not stored.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -11,10 +11,10 @@ import { type RunningRelay, startRelayServer } from './relay-server.ts'
 import { largePage, missingMarks, startSoakLoad } from './soak-load.ts'
 
 const PARTS = ['opened', 'large', 'soak'] as const
-/** After the start and after the work, before memory is read. */
+/** Pause before memory is read, both after the start and after the work. */
 const REST_SECONDS = 60
 const SMALL_DOCUMENTS = 1_000
-/** Joins at one time: of one address so many sockets may wait for their sign-in while others do. */
+/** Number of joins at a time. While many sockets wait for their AUTH, the relay lets at most 16 of them come from one address. */
 const JOINING = 16
 const LARGE_DOCUMENTS = 12
 const SAMPLE_SECONDS = 5
@@ -28,7 +28,7 @@ function verdict(what: string, isMet: boolean): void {
   console.log(`${isMet ? 'met   ' : 'MISSED'} ${what}`)
 }
 
-/** Documents that are opened and left: memory before, at most, and 60 s after the last one was left. */
+/** Opens and leaves documents. Measures memory before, at its peak, and 60 s after the last document was left. */
 async function openedAndLeft(): Promise<void> {
   const docs = Array.from({ length: SMALL_DOCUMENTS }, (_, i) => `bench-${i}`)
   await using stack = new AsyncDisposableStack()
@@ -46,7 +46,7 @@ async function openedAndLeft(): Promise<void> {
   })
 }
 
-/** Documents of 1 MB that are put and joined. */
+/** Puts and joins documents of 1 MB. */
 async function putAndJoined(): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const relay = stack.adopt(await startRelayServer({ docs: [], limits: 'raised' }), (running) => running.stop())
@@ -75,7 +75,7 @@ async function comesBack(what: string, relay: RunningRelay, work: () => Promise<
   verdict(`${share.toFixed(2)} of the memory before (goal ${GOALS.backShare})`, share <= GOALS.backShare)
 }
 
-/** Mixed work for a long time: a line for each minute, then what is wrong. */
+/** Runs mixed work for `minutes` minutes. Prints a line for each minute, then the problems. */
 async function soak(minutes: number, seed: number): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const env = {
@@ -120,7 +120,7 @@ async function soak(minutes: number, seed: number): Promise<void> {
   )
 }
 
-/** The slope of the line that fits best, in MB a minute. */
+/** Returns the slope in MB per minute of the straight line that fits the samples best. */
 function slopeOf(samples: readonly { readonly minute: number; readonly mb: number }[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const [minutes, megabytes] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(({ mb }) => mb))]

@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { cpuSec, familyCpuSec, readStat } from './processor-time.ts'
 
-it('the times of a process are read whatever its program is called', () => {
+it('the CPU times of a process are read whatever the name of its program is', () => {
   const times = '0 0 0 0 0 0 0 150 50 30 20 20 0 12 0 1'
   const expected = { parent: 77, ownSec: 2, endedChildrenSec: 0.5 }
   expect(readStat(`12 (postgres) S 77 1 1 ${times}`)).toEqual(expected)
   expect(readStat(`12 (a) S (b c) S 77 1 1 ${times}`)).toEqual(expected)
 })
 
-/** A program that keeps the processor busy until it has used so many milliseconds of it. */
+/** Source of a program that keeps the processor busy until it has used `ms` milliseconds of CPU time. */
 const busy = (ms: number): string => `while (process.cpuUsage().user < ${ms * 1_000}) ;`
 
-it.runIf(process.platform === 'linux')('the time of a family includes its children, also those that have ended', async () => {
+it.runIf(process.platform === 'linux')('the CPU time of a process family includes its children, also ended ones', async () => {
   const script = `
     const { spawn, spawnSync } = require('node:child_process')
     spawnSync(process.execPath, ['-e', ${JSON.stringify(busy(300))}])

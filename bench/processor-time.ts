@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The kernel tells times of processes in hundredths of a second. */
+/** The kernel reports CPU times of processes in hundredths of a second. */
 const TICKS_PER_SEC = 100
 
-/** What a line of `/proc/<pid>/stat` says; times in seconds, user and system together, of all threads. */
+/** The CPU times in a line of `/proc/<pid>/stat`, in seconds: user and system time together, of all threads. */
 export interface ProcessTimes {
   readonly parent: number
   readonly ownSec: number
-  /** Of children that ended and that the process has waited for. */
+  /** CPU time of the children that have ended and for which the process has waited. */
   readonly endedChildrenSec: number
 }
 
-/** The second field is the name of the program in parentheses, which may hold spaces and parentheses itself. */
+/** Reads a line of `/proc/<pid>/stat`. Its second field is the name of the program in parentheses, which may contain spaces and parentheses. */
 export function readStat(line: string): ProcessTimes {
   const fields = line.slice(line.lastIndexOf(') ') + 2).split(' ')
   const seconds = (user: number): number => (Number(fields[user]) + Number(fields[user + 1])) / TICKS_PER_SEC
@@ -23,7 +23,7 @@ export function cpuSec(pid: number): number {
   return statOf(pid).ownSec
 }
 
-/** Processor time of a process and of its children in seconds, with that of children that have ended, so that it never falls. */
+/** Returns the CPU seconds of a process and its children. Children that have ended are included, so that the value never falls. */
 export function familyCpuSec(pid: number): number {
   const { ownSec, endedChildrenSec } = statOf(pid)
   let sum = ownSec + endedChildrenSec
@@ -39,7 +39,7 @@ function statOf(pid: number): ProcessTimes {
   return readStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
 
-/** `null` for a process that has ended since it was listed. */
+/** Returns `null` for a process that has ended since it was listed. */
 function statIfThere(pid: number): ProcessTimes | null {
   try {
     return statOf(pid)

@@ -6,7 +6,7 @@ import { hostileInputs } from '@docrelay/model/prose/testing/hostile-inputs'
 import { hostileMarkdown } from '@docrelay/model/prose/testing/hostile-markdown'
 
 /**
- * Prints what reading the worst HTML and Markdown costs, in CPU milliseconds of one core, slowest first. [PROSE-21]
+ * Prints how many CPU milliseconds of one core it takes to read the worst HTML and Markdown, slowest first. [PROSE-21]
  *
  *     npm run bench:prose [-- <KiB> <part of a name>]
  */
@@ -20,7 +20,7 @@ function cpuMs(run: () => void): number {
   return (used.user + used.system) / 1000
 }
 
-/** The lower of two measurements, since the first includes compilation. */
+/** Runs `run` twice and returns the lower time, since the first run includes compilation. */
 function better(run: () => void): number {
   return Math.min(cpuMs(run), cpuMs(run))
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
 /**
- * A WebSocket client that costs the load generator as little as possible. It parses server frames in place, passes on views into the
- * received chunk, masks with a zero key, and writes many messages with one call. It supports no fragments, extensions or close handshake.
+ * A WebSocket client that costs the load generator as little as possible. It parses server frames in place, passes on views into the received chunk,
+ * masks with a zero key, and writes many messages with one call. It does not support fragments, extensions or the close handshake.
  */
 export class RawSocket {
   readonly socket: Socket
@@ -65,7 +65,7 @@ export class RawSocket {
     this.socket.write(messages.length === 1 ? frameOf(messages[0] as Uint8Array) : Buffer.concat(messages.map(frameOf)))
   }
 
-  /** Sends bytes that are WebSocket frames already. */
+  /** Sends bytes that are already WebSocket frames. */
   sendFrames(frames: Buffer): void {
     this.socket.write(frames)
   }
@@ -104,7 +104,7 @@ export class RawSocket {
   }
 }
 
-/** Makes a masked binary frame with a zero key, so that the payload is unchanged in it. */
+/** Makes a masked binary frame. The key is zero, so that the payload bytes stay as they are. */
 export function frameOf(message: Uint8Array): Buffer {
   const extended = message.length < 126 ? 0 : message.length < 65_536 ? 2 : 8
   const frame = Buffer.alloc(2 + extended + 4 + message.length)

@@ -13,10 +13,10 @@ const LIMITS = {
   'connections raised': CONNECTIONS_RAISED,
   raised: { ...CONNECTIONS_RAISED, RELAY_WRITES_PER_SEC: '0', RELAY_WRITES_BURST: '80' },
 }
-/** Four relays at once on a busy machine take long to start. */
+/** Tries to reach a started relay before giving up. On a busy machine four relays that start together take long. */
 const MOST_TRIES = 600
 const TRY_MS = 50
-/** The option of Node that the image, the systemd unit and `npm start` give to the relay. */
+/** The Node option with which the container image, the systemd unit and `npm start` run the relay. */
 const SHIPPED_WITH = '--max-semi-space-size=16'
 
 export interface RunningRelay extends RunningServer {
@@ -28,21 +28,21 @@ export interface RunningRelay extends RunningServer {
 }
 
 /**
- * Starts the relay as an operator would, in its own process with the embedded store and durable acks, and creates the documents. `raised`
- * raises the rates and connection limits that a single busy workspace, or many of them, would reach, `connections raised` only the latter; all
- * other settings are defaults.
+ * Starts the relay as an operator would, in its own process with the embedded store and durable acks, and creates the documents. `limits: 'raised'`
+ * raises the write rates and connection limits that one busy workspace, or many of them, would reach. `'connections raised'` raises only the
+ * connection limits. All other settings are defaults.
  */
 export async function startRelayServer(options: {
   readonly docs: readonly string[]
   readonly limits: 'default' | 'raised' | 'connections raised'
   /** A folder that is kept when the relay stops; it may already contain the documents. */
   readonly dataDir?: string
-  /** Default true. False leaves documents that are already in `dataDir` unchanged. */
+  /** Whether to create the documents; default true. False leaves the documents in `dataDir` unchanged. */
   readonly create?: boolean
   readonly env?: Readonly<Record<string, string>>
-  /** Where the relay's sources are; this checkout when absent. */
+  /** The checkout whose relay is run; this checkout when absent. */
   readonly checkout?: string
-  /** Where the log lines go: to stderr of the bench, or nowhere. */
+  /** `inherit` sends the log lines to stderr of the bench; `ignore` drops them. */
   readonly log?: 'inherit' | 'ignore'
 }): Promise<RunningRelay> {
   const issuer = await startTestIssuer()
@@ -102,8 +102,7 @@ export async function spawnRelay(
   return { child, port, baseUrl }
 }
 
-/** Creates a document with one empty page of prose, unless it is there. */
-/** The tokens stand in the order of the documents. */
+/** Creates each document with one empty page of prose, unless the document exists. `tokens` are in the order of `ids`. */
 export async function createDocuments(baseUrl: string, ids: readonly string[], tokens: readonly string[]): Promise<void> {
   await mapAtOnce(ids, 8, (id, i) => createDocument(baseUrl, id, tokens[i] as string))
 }

@@ -1,6 +1,6 @@
-// `npm run bench:rest`: what REST and MCP calls cost the relay in processor time, beside a bare server (peers/mini-rest.ts) and, with
-// `--former <checkout>`, beside the relay of another checkout, which has its node_modules. All servers run at the same time, and their
-// measurements take turns. `--profile <folder>` writes a CPU profile of each thread of the relay.
+// `npm run bench:rest`: how much CPU time REST and MCP calls cost the relay, compared with a bare server (peers/mini-rest.ts) and, with `--former
+// <checkout>`, with the relay of another checkout, which has its node_modules. All servers run at the same time, and their measurements take turns.
+// `--profile <folder>` writes a CPU profile of each thread of the relay.
 import { mkdirSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { resolve } from 'node:path'
@@ -86,14 +86,14 @@ function checkToolAnswer(answer: Buffer): void {
 
 interface Row {
   readonly name: string
-  /** Only relays have tools. */
+  /** Whether the row calls a tool. The bare server is not measured, since it has no tools. */
   readonly isTool?: true
   readonly warmUpCalls: number
   prepare(side: Side, request: (asked: RestRequest) => Promise<Buffer>): Promise<void>
   target(side: Side): Pick<RestTarget, 'request' | 'check'>
 }
 
-/** The n-th write of any row, so that each write changes something. */
+/** Number of writes so far in all rows. Each write contains its number, so that each changes something. */
 let written = 0
 
 const forLanes = async (run: (id: string) => Promise<unknown>): Promise<void> => {
@@ -101,7 +101,7 @@ const forLanes = async (run: (id: string) => Promise<unknown>): Promise<void> =>
 }
 
 const MARK = '00000000</p>'
-/** For each document the text of its body before and after the first mark. */
+/** For each document, the text of its body before and after the first mark. */
 const bodies = new Map<string, readonly [string, string]>()
 
 /** The body of the next write: only eight digits differ, so that making it costs the generator little. */
@@ -183,7 +183,7 @@ function expectLength(answer: Buffer, least: number): void {
   if (answer.byteLength < least) throw new Error(`an answer of ${answer.byteLength} bytes, at least ${least} were expected`)
 }
 
-/** Signs one token for each workspace and gives it again, as a client keeps its token. */
+/** Returns a function that signs one token for each workspace and returns the same token on later calls, as a client keeps its token. */
 function keeping(sign: (workspace: string) => string): (workspace: string) => string {
   const tokens = new Map<string, string>()
   return (workspace) => {
@@ -244,7 +244,7 @@ async function compare(row: Row, sides: readonly Side[]): Promise<void> {
   for (const side of asked) await row.prepare(side, (request) => send(side.port, agent, request))
   agent.destroy()
   const targets = new Map(asked.map((side) => [side, { pid: side.pid, port: side.port, ...row.target(side) }]))
-  // Not counted: the programs compile meanwhile.
+  // The warm-up compiles the code of the servers; its results are dropped.
   for (const target of targets.values()) await measureRest(target, mostLanes, { calls: row.warmUpCalls * warmUpShare })
   for (const lanes of laneCounts) {
     const measured = new Map(asked.map((side) => [side, [] as RestMeasured[]]))

@@ -28,7 +28,7 @@ export interface RestMeasured {
   readonly p99: number
 }
 
-/** A measurement ends after `seconds`; a warm-up after `calls`, so that code is compiled on a busy machine, too. */
+/** A measurement ends after `seconds`. A warm-up ends after `calls`, so that code is compiled on a busy machine, too. */
 export type RestLength = { readonly seconds: number } | { readonly calls: number }
 
 /** Sends requests in `lanes` lanes. Throws on any answer that is not 200. */

@@ -1,6 +1,6 @@
-// `npm run bench:scale [-- many hot readers --rounds 10 --seconds 10 --warm-up 20 --rate 1 --record --resume --profile <folder>]`: what a
-// delivery costs in processor time when the same load is spread over one, two or four nodes on one PostgreSQL and one Redis of their own.
-// It measures cost and not throughput: all processes share one machine. bench/README.md says how to read what it prints.
+// `npm run bench:scale [-- many hot readers --rounds 10 --seconds 10 --warm-up 20 --rate 1 --record --resume --profile <folder>]`: how much CPU time
+// a delivery costs when the same load is spread over one, two or four nodes on one PostgreSQL and one Redis. It measures cost and not throughput: all
+// processes share one machine. bench/README.md says how to read the output.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -15,7 +15,7 @@ import { generate } from './sync-run.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const RESULTS = join(import.meta.dirname, 'results/scale.md')
-/** What is measured, and what measures it. */
+/** Paths of the measured programs and of this bench; results are recorded under the newest commit that changed one of them. */
 const PROGRAMS = ['packages', 'bench/*.ts', 'package-lock.json']
 
 async function measureRun(run: Run, round: number, stores: Stores, options: ScaleOptions): Promise<Row> {
@@ -47,7 +47,7 @@ async function measureRun(run: Run, round: number, stores: Stores, options: Scal
   }
 }
 
-/** Whether each node owns the documents that it was to own. Otherwise the share of forwarded edits would be another one. */
+/** Whether each node owns the documents that the plan gives it. Otherwise the share of forwarded edits differs from the plan. */
 async function isPlaced(run: Run, places: ReturnType<typeof placesOf>, nodes: Nodes): Promise<boolean> {
   if (run.spread === 'alone') return true
   const [wanted, found] = [ownedBy(places, run.nodes), await nodes.owned()]
@@ -81,7 +81,7 @@ function setupOf({ warmUpSec, seconds, rate }: ScaleOptions): Setup {
   return { commit: `${commit}${isChanged ? '+' : ''}`, machine, warmUpSec, seconds, rate }
 }
 
-/** The runs to make, round after round. */
+/** The runs to make, one round after the other. With `--resume`, runs that are already recorded are left out. */
 function planned(options: ScaleOptions, done: readonly Row[]): readonly { readonly round: number; readonly run: Run }[] {
   const { record, rounds, runs } = options
   const last = record === 'append' ? Math.max(0, ...done.map(({ round }) => round)) : 0
@@ -119,7 +119,7 @@ async function main(options: ScaleOptions): Promise<void> {
   for (const line of [...ratioTable(shown), '', ...costTable(shown), '', confidenceLine(shown)]) console.log(line)
 }
 
-/** Returns `null` after it has printed what is wrong with the arguments. */
+/** Reads the options. Returns `null` after it has printed what is wrong with the arguments. */
 function optionsOrNull(): ScaleOptions | null {
   try {
     return readOptions(process.argv.slice(2))

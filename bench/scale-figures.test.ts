@@ -28,7 +28,7 @@ it('a ratio compares what was measured in the same round, whatever the order of 
   expect(ratiosOf(rows, ratio('many: R(2), random'))).toEqual([1.1, 1.2])
 })
 
-it('a round in which a generator gave up, or that is not complete, has no ratio', () => {
+it('a round has no ratio when its generator gave up or one of its runs is missing', () => {
   const rows = [
     ran(1, 'hot-1', cost(10)),
     ran(1, 'hot-2-sticky', null),
@@ -42,12 +42,12 @@ it('a round in which a generator gave up, or that is not complete, has no ratio'
   expect(ratioTable(rows)).toEqual([])
 })
 
-it('what readers cost is compared at the owner alone', () => {
+it('the cost of readers is compared only at the owner of the document', () => {
   const rows = [ran(1, 'readers-1', cost(8, { owner: 8 })), ran(1, 'readers-4', cost(9, { owner: 2 }))]
   expect(ratiosOf(rows, ratio('readers: owner on 4 nodes to 1'))).toEqual([0.25])
 })
 
-it('the goals are those that are published', () => {
+it('the goals of the ratios are those that bench/README.md publishes', () => {
   const goals = RATIOS.filter(({ most }) => most !== null).map(({ name, most }) => `${name} ${most?.toFixed(2)}`)
   expect(goals).toEqual([
     'many: R(2), random 1.25',
@@ -62,7 +62,7 @@ it('the goals are those that are published', () => {
   ])
 })
 
-it('a verdict goes by the median, and says when the interval holds the goal', () => {
+it('a verdict compares the median with the goal, and says when the interval contains the goal', () => {
   expect(verdictOf([1, 1.1, 1.2], 1.2)).toBe('met')
   expect(verdictOf([1, 1.1, 1.3], 1.2)).toBe('met, not surely')
   expect(verdictOf([1.1, 1.3, 1.4], 1.2)).toBe('missed, not surely')
@@ -70,7 +70,7 @@ it('a verdict goes by the median, and says when the interval holds the goal', ()
   expect(verdictOf([], 1.2)).toBe('not measured')
 })
 
-it('the tables show medians, every round, and what is missing', () => {
+it('the result tables show the medians, every round, and what is missing', () => {
   const rows = [
     ran(1, 'many-1', cost(100, { missing: 2 })),
     ran(1, 'many-2-random', cost(140), 0.4),
@@ -89,7 +89,7 @@ it('the tables show medians, every round, and what is missing', () => {
   ])
 })
 
-it('the line below the tables says how sure the medians are', () => {
+it('the line below the result tables states the confidence of the medians', () => {
   const rounds = (count: number) => Array.from({ length: count }, (_, i) => ran(i + 1, 'many-1', cost(1)))
   expect(confidenceLine([])).toBe('No rounds.')
   expect(confidenceLine(rounds(1))).toBe('One round.')

@@ -1,19 +1,18 @@
 import { median, medianInterval, type MedianInterval } from './medians.ts'
 
-/** What one run of one round cost: microseconds of processor time for each delivery. `null`: the generator gave up. */
+/** Cost of one run in one round: microseconds of CPU time for each delivery. */
 export interface Cost {
-  /** Of all relays together. */
+  /** CPU time of all relays together. */
   readonly relays: number
-  /** Of the relay that owns the first document. */
+  /** CPU time of the relay that owns the first document. */
   readonly owner: number
   readonly postgres: number
   readonly redis: number
-  /** Cores in use by all of these and the load generator. */
+  /** Cores in use by the relays, PostgreSQL, Redis and the load generator together. */
   readonly cores: number
   readonly deliveries: number
   /**
-   * Deliveries divided by those that the edits of the same time should make. Below 1 the relays did not keep up, and the costs
-   * say little.
+   * Deliveries divided by the deliveries that the edits of the same time should cause. Below 1 the relays did not keep up, and the costs say little.
    */
   readonly keptUp: number
   readonly missing: number
@@ -24,7 +23,7 @@ export interface Row {
   readonly round: number
   /** Name of the run in `RUNS`. */
   readonly run: string
-  /** Share of the edits that went to another node than the one to which they were sent. */
+  /** Share of the edits that were forwarded, because another node owns their document. */
   readonly forwarded: number
   readonly cost: Cost | null
 }
@@ -35,7 +34,7 @@ export interface Ratio {
   readonly of: string
   readonly to: string
   readonly part: 'relays' | 'owner'
-  /** The ratio is wanted to be this at most; `null`: it is shown only. */
+  /** The goal: the ratio should be at most this. `null`: the ratio is only shown. */
   readonly most: number | null
 }
 
@@ -55,7 +54,7 @@ export const RATIOS: readonly Ratio[] = [
   { name: 'readers: owner on 4 nodes to 1', of: 'readers-4', to: 'readers-1', part: 'owner', most: 1 / 3 },
 ]
 
-/** The ratio in each round that has both costs, in the order of the rounds. */
+/** Returns the ratio for each round that has both costs, in the order of the rounds. */
 export function ratiosOf(rows: readonly Row[], { of, to, part }: Ratio): readonly number[] {
   const below = new Map(rows.filter(({ run }) => run === to).map(({ round, cost }) => [round, cost]))
   return rows
@@ -68,10 +67,10 @@ export function ratiosOf(rows: readonly Row[], { of, to, part }: Ratio): readonl
 }
 
 export type Verdict =
-  /** The interval ends below the goal, or begins above it. */
+  /** The whole interval is on one side of the goal. */
   | 'met'
   | 'missed'
-  /** The median says so, and the goal is within the interval. */
+  /** The median meets or misses the goal, but the interval contains the goal. */
   | 'met, not surely'
   | 'missed, not surely'
   | 'not measured'
@@ -84,7 +83,7 @@ export function verdictOf(values: readonly number[], most: number): Verdict {
   return `${isMet ? 'met' : 'missed'}${isSure ? '' : ', not surely'}`
 }
 
-/** Lines of a table with a ratio each. */
+/** Lines of a table with one ratio each. */
 export function ratioTable(rows: readonly Row[]): readonly string[] {
   const lines = RATIOS.flatMap((ratio) => {
     const values = ratiosOf(rows, ratio)
@@ -96,7 +95,7 @@ export function ratioTable(rows: readonly Row[]): readonly string[] {
   return lines.length === 0 ? [] : [row('ratio', 'median', 'goal', 'verdict', 'of each round'), rule(5), ...lines]
 }
 
-/** Lines of a table with the medians of each run. */
+/** Lines of a table with the medians of one run each. */
 export function costTable(rows: readonly Row[]): readonly string[] {
   const names = [...new Set(rows.map(({ run }) => run))]
   return [
@@ -133,7 +132,7 @@ export function costTable(rows: readonly Row[]): readonly string[] {
   ]
 }
 
-/** One line about how surely the medians are known. */
+/** One line that states the confidence of the medians. */
 export function confidenceLine(rows: readonly Row[]): string {
   const rounds = new Set(rows.map(({ round }) => round)).size
   if (rounds < 2) return `${rounds === 1 ? 'One round' : 'No rounds'}.`

@@ -11,11 +11,11 @@ import { metric } from '@docrelay/server/test/wire-client'
 import { createDocuments, spawnRelay } from './relay-server.ts'
 import { freePort, stopChild } from './servers.ts'
 
-/** What all relays of a bench use, each cluster with a database of its own. */
+/** The PostgreSQL and Redis that all relays of a bench use. Each cluster of relays has a database of its own. */
 export interface Stores extends AsyncDisposable {
-  /** Processes whose children belong to the server. */
+  /** Process ids of the servers, whose children also belong to them. */
   readonly pids: { readonly postgres: number; readonly redis: number }
-  /** Environment of relays on an empty database, and what deletes that again once they have ended. */
+  /** Creates an empty database. Returns the environment for relays on it, and `drop`, which deletes the database once the relays have ended. */
   fresh(): Promise<{ readonly env: Readonly<Record<string, string>>; readonly drop: () => Promise<void> }>
 }
 
@@ -54,18 +54,18 @@ export async function startStores(): Promise<Stores> {
   }
 }
 
-/** Relays on one database, ready, linked, and with all documents. */
+/** Running relays on one database: ready, linked to each other, with all documents created. */
 export interface Nodes extends AsyncDisposable {
   readonly servers: readonly { readonly pid: number; readonly port: number }[]
   /** One token for each document, in the order of the documents. */
   readonly tokens: readonly string[]
-  /** How many documents each node owns now. */
+  /** Resolves with the number of documents that each node owns at the moment. */
   owned(): Promise<readonly number[]>
 }
 
 const SECRET = 'a secret of all nodes of one benchmark'
 
-/** `isAlone`: one relay with `single_node = true`, which is no node and has no bus. */
+/** Starts the relays. `isAlone` starts one relay with `single_node = true`, which registers no node and has no bus. */
 export async function startNodes(
   stores: Stores,
   given: {
@@ -104,10 +104,10 @@ export async function startNodes(
     return spawnRelay({ issuer, folder: own, limits: given.hasRates ? 'connections raised' : 'raised', env })
   }
   const relays: { readonly child: ChildProcess; readonly port: number; readonly baseUrl: string }[] = []
-  // The first one makes the tables.
+  // The relays start one after the other, because the first one creates the tables.
   for (let index = 0; index < given.count; index++) {
     const relay = await start(index)
-    // A clean end would hand documents from node to node; only a profile needs one.
+    // Kills the relays: a clean end would hand documents from node to node. Only a CPU profile needs a clean end, to be written.
     opened.defer(() => stopChild(relay.child, undefined, given.profile === null ? 'SIGKILL' : 'SIGTERM'))
     relays.push(relay)
   }

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest'
 import { readOptions } from './scale-options.ts'
 import { RUNS } from './scale-plan.ts'
 
-it('without arguments ten rounds of all runs are made and not recorded', () => {
+it('without arguments bench:scale makes ten rounds of all runs and records none', () => {
   expect(readOptions([])).toEqual({
     ...{ rounds: 10, seconds: 10, warmUpSec: 20, rate: 1, runs: RUNS, record: 'no', profile: null },
   })
 })
 
-it('names choose loads and runs, which stay in the order of a round', () => {
+it('names on the command line select loads and runs, in the order of a round', () => {
   const names = (...args: string[]) => readOptions(args).runs.map(({ name }) => name)
   expect(names('many-2-random', 'readers', 'many-1')).toEqual(['many-1', 'many-2-random', 'readers-1', 'readers-4'])
 })
 
-it('--resume records what is missing, and --record adds rounds', () => {
+it('--resume records the runs that are missing, and --record adds rounds', () => {
   expect(readOptions(['--record']).record).toBe('append')
   expect(readOptions(['--resume']).record).toBe('resume')
   expect(readOptions(['--record', '--resume']).record).toBe('resume')
@@ -31,6 +31,6 @@ it.each([
   [['--profile', 'p', '--record'], '--profile goes without --record and --resume: a profiled relay costs more'],
   [['lots'], 'no load or run is named lots; there are many, hot, readers, many-1-alone,'],
   [['--round', '1'], "Unknown option '--round'"],
-])('%j is refused with a text that says what is allowed', (args, text) => {
+])('the arguments %j are refused with a text that says what is allowed', (args, text) => {
   expect(() => readOptions(args)).toThrow(text)
 })

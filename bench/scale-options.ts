@@ -3,19 +3,19 @@ import { type Run, RUNS, SHAPES } from './scale-plan.ts'
 
 export interface ScaleOptions {
   readonly rounds: number
-  /** How long each run is measured, and how long it runs before. */
+  /** Seconds for which each run is measured; `warmUpSec` is the time before that. */
   readonly seconds: number
   readonly warmUpSec: number
-  /** By how much the rates of the shapes are multiplied. */
+  /** Factor by which the rates of the shapes are multiplied. */
   readonly rate: number
   readonly runs: readonly Run[]
-  /** Where the results go: nowhere, as rounds behind those of the file, or only the runs that are missing there. */
+  /** `append` adds rounds to the results file, `resume` adds only the runs that are missing there, `no` writes nothing. */
   readonly record: 'no' | 'append' | 'resume'
   /** A folder for a CPU profile of each thread of each relay; `null`: none. */
   readonly profile: string | null
 }
 
-/** Throws `Error` with a text for whoever called the command. */
+/** Reads the arguments of the command. Throws an `Error` whose text is for the user of the command. */
 export function readOptions(args: readonly string[]): ScaleOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -38,7 +38,7 @@ export function readOptions(args: readonly string[]): ScaleOptions {
     rounds: numberIn('--rounds', values.rounds, { least: 1, most: 1_000, isWhole: true }),
     seconds: numberIn('--seconds', values.seconds, { least: 1, most: 600, isWhole: false }),
     warmUpSec: numberIn('--warm-up', values['warm-up'], { least: 0, most: 600, isWhole: false }),
-    // Five times as fast, people of one document would come near the default rate of a workspace.
+    // Above 4, the clients of one document would come near the default rate of a workspace.
     rate: numberIn('--rate', values.rate, { least: 0.1, most: 4, isWhole: false }),
     runs: runsOf(positionals),
     record: values.resume ? 'resume' : values.record ? 'append' : 'no',
@@ -56,7 +56,7 @@ function numberIn(
   throw new Error(`${name} is a ${isWhole ? 'whole number' : 'number'} from ${least} to ${most}, not "${text}"`)
 }
 
-/** All runs without names; a name is that of a shape or of a run. */
+/** Returns the runs with these names. A name is that of a shape or of a run; without names all runs are returned. */
 function runsOf(names: readonly string[]): readonly Run[] {
   const shapes = Object.keys(SHAPES)
   const unknown = names.filter((name) => !shapes.includes(name) && !RUNS.some((run) => run.name === name))

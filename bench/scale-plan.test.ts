@@ -4,13 +4,13 @@ import { forwardedShare, ownedBy, placesOf, RUNS, type Run, SHAPES } from './sca
 
 const placesOfRun = (name: string) => placesOf(RUNS.find((run) => run.name === name) as Run)
 
-it('each ratio compares two runs that a round makes', () => {
+it('each ratio of the scale bench compares two runs that a round makes', () => {
   const names = RUNS.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   expect(RATIOS.flatMap(({ of, to }) => [of, to]).filter((name) => !names.includes(name))).toEqual([])
 })
 
-it('the same total load is spread over each number of nodes', () => {
+it('each shape spreads the same total load over each number of nodes', () => {
   for (const run of RUNS) {
     const { docs, clientsPerDoc } = SHAPES[run.shape]
     const places = placesOf(run)
@@ -25,7 +25,7 @@ it('sticky clients forward nothing, and their documents are spread evenly', () =
   expect(forwardedShare(placesOfRun('hot-1'))).toBe(0)
 })
 
-it('random clients are at each node about equally often, and at the same node in each round', () => {
+it('random clients connect to all nodes about equally often, and to the same node in each round', () => {
   const places = placesOfRun('many-4-random')
   expect(placesOfRun('many-4-random')).toEqual(places)
   for (let node = 0; node < 4; node++) {
@@ -33,7 +33,7 @@ it('random clients are at each node about equally often, and at the same node in
     expect(share).toBeGreaterThan(0.22)
     expect(share).toBeLessThan(0.28)
   }
-  // Of five clients the first one is never elsewhere, and of the others three quarters are.
+  // The first client of a document makes its node the owner, so its edits are never forwarded. Of the edits of the four others three quarters are.
   expect(forwardedShare(places)).toBeGreaterThan(0.55)
   expect(forwardedShare(places)).toBeLessThan(0.65)
 })

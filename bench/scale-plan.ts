@@ -1,11 +1,11 @@
 import type { Load } from './generator.ts'
 
-/** A load that is the same on one node as on four. */
+/** A load that stays the same on one node and on four. */
 interface Shape extends Pick<Load, 'clientsPerDoc'> {
   readonly docs: number
   /**
-   * With the default rates every edit takes a token, which nodes share in Redis. A load above the default rate of a workspace has none, so no
-   * edit costs Redis anything.
+   * Whether the relays apply their default rates. Then every edit takes a token from a bucket that the nodes share in Redis. Without rates, for a
+   * load above the default rate of a workspace, no edit costs Redis anything.
    */
   readonly hasRates: boolean
   /** Edits per second of each client that edits. */
@@ -23,8 +23,8 @@ export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
 }
 
 /**
- * Where clients connect. `random`: each to any node. `sticky`: all of a document to one node. `even`: those of a document to one node after the other.
- * `alone` is no node but a relay with `single_node = true` on the same database.
+ * How clients choose their node. `random`: each client any node. `sticky`: all clients of a document the same node. `even`: the clients of a document
+ * one node after the other. `alone`: the only relay, which has `single_node = true` and is no node, on the same database.
  */
 type Spread = 'alone' | 'random' | 'sticky' | 'even'
 
@@ -35,7 +35,7 @@ export interface Run {
   readonly spread: Spread
 }
 
-/** The runs of one round. On a single node all clients of a document are at one node anyway. */
+/** The runs of one round. With a single node, all clients of a document are at that node. */
 export const RUNS: readonly Run[] = [
   ...(['many', 'hot'] as const).flatMap((shape): Run[] => [
     { name: `${shape}-1-alone`, shape, nodes: 1, spread: 'alone' },
@@ -49,7 +49,7 @@ export const RUNS: readonly Run[] = [
   { name: 'readers-4', shape: 'readers', nodes: 4, spread: 'even' },
 ]
 
-/** Returns the node of each client, by document. The same for each round. */
+/** Returns the node of each client, by document. The nodes are the same in each round. */
 export function placesOf({ shape, nodes, spread }: Run): readonly (readonly number[])[] {
   const { docs, clientsPerDoc } = SHAPES[shape]
   const random = numbers(docs * nodes)
@@ -85,7 +85,7 @@ export function ownedBy(places: readonly (readonly number[])[], nodes: number): 
   return Array.from({ length: nodes }, (_, node) => places.filter(([owner]) => owner === node).length)
 }
 
-/** Fixed numbers from 0 to 1. */
+/** Returns a generator of numbers from 0 to 1; the same seed gives the same numbers. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => (state = (state * 48_271 + 11) % 2_147_483_647) / 2_147_483_647

@@ -17,7 +17,7 @@ const recorded = (round: number, run: string, of: Cost | null): RecordedRow => (
   ...{ round, run, date: '2026-11-27', forwarded: 0.125, cost: of },
 })
 
-it('what was recorded is read again as it was', () => {
+it('rows that were recorded are read again unchanged', () => {
   const sections: readonly Section[] = [
     { setup, rows: [recorded(1, 'many-1', cost), recorded(1, 'many-2-random', { ...cost, missing: 3 })] },
     { setup: { ...setup, commit: 'def5678+', rate: 0.5 }, rows: [recorded(1, 'many-1', null)] },
@@ -26,7 +26,7 @@ it('what was recorded is read again as it was', () => {
   expect(render(parse(render(sections)))).toBe(render(sections))
 })
 
-it('rounds of one setup are together, and those of another one apart', () => {
+it('the rounds of one setup are in one section, and those of another setup in another section', () => {
   const other = { ...setup, commit: 'def5678' }
   let sections: readonly Section[] = added([], setup, recorded(1, 'many-1', cost))
   sections = added(sections, other, recorded(1, 'many-1', cost))
@@ -36,7 +36,7 @@ it('rounds of one setup are together, and those of another one apart', () => {
   expect(rowsOf(sections, { ...setup, seconds: 11 })).toEqual([])
 })
 
-it('a file that this bench did not write is refused, since writing it again would lose what is in it', () => {
+it('a file that this bench did not write is refused, since writing it again would lose its content', () => {
   expect(() => parse('## Something else\n')).toThrow(/## Something else/)
   const text = render([{ setup, rows: [recorded(1, 'many-1', cost)] }])
   expect(() => parse(text.replace('| 60.125 |', '| sixty |'))).toThrow(/sixty/)

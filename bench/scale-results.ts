@@ -1,17 +1,17 @@
 import { type Cost, confidenceLine, costTable, ratioTable, type Row, row, rule } from './scale-figures.ts'
 
-/** What rounds must have in common to be compared: where they were measured, of what, and for how long. */
+/** Rounds can be compared when these are equal: the commit, the machine and the timing. */
 export interface Setup {
-  /** Of the newest change to the programs, with `+` when there are changes that are not committed. */
+  /** The newest commit that changed the programs, with `+` when there are uncommitted changes. */
   readonly commit: string
   readonly machine: string
   readonly warmUpSec: number
   readonly seconds: number
-  /** By how much the rates of the shapes were multiplied. */
+  /** Factor by which the rates of the shapes were multiplied. */
   readonly rate: number
 }
 
-/** A run and the day of it. */
+/** A run and the day on which it was measured. */
 export interface RecordedRow extends Row {
   readonly date: string
 }
@@ -73,7 +73,7 @@ function rowLine({ round, run, date, forwarded, cost }: RecordedRow): string {
   return row(String(round), run, date, forwarded.toFixed(3), ...figures)
 }
 
-/** Reads what `render` made. Throws for anything else in a heading or in a row of rounds, since `render` would lose it. */
+/** Reads a results file that `render` wrote. Throws for any other heading or row of a round, since `render` would lose it. */
 export function parse(text: string): readonly Section[] {
   const sections: { readonly setup: Setup; readonly rows: RecordedRow[] }[] = []
   for (const line of text.split('\n')) {
@@ -111,7 +111,7 @@ function unreadable(line: string): never {
   throw new Error(`the file of results has a line that this bench did not write: ${line}`)
 }
 
-/** Adds a row to the section of its setup, which is made when it is not there. */
+/** Adds a row to the section of its setup. Creates the section when it does not exist. */
 export function added(sections: readonly Section[], setup: Setup, recorded: RecordedRow): readonly Section[] {
   const heading = headingOf(setup)
   if (!sections.some((one) => headingOf(one.setup) === heading)) return [...sections, { setup, rows: [recorded] }]

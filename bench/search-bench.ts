@@ -1,6 +1,7 @@
 // `npm run bench:search [-- sqlite postgres]`: how soon words are found in 10,000 documents of 10 kB over REST and by tools, how large the index is,
-// whether documents that a caller may not read change his answers, and how soon edits of other workspaces are acknowledged beside searches.
-// Prints the table of bench/README.md; exits 1 when a limit is missed. BENCH_DOCUMENTS, BENCH_QUERIES and BENCH_ACKS_MS make it smaller.
+// whether documents that a caller may not read change the answers of that caller, and how soon edits of other workspaces are acknowledged during
+// searches. Prints the table of bench/README.md; exits 1 when a limit is missed. BENCH_DOCUMENTS, BENCH_QUERIES and BENCH_ACKS_MS make the bench
+// smaller.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { cpus, tmpdir } from 'node:os'
@@ -15,12 +16,12 @@ import { Corpus, random, words } from './search-corpus.ts'
 const DOCUMENTS = Number(process.env['BENCH_DOCUMENTS'] ?? 10_000)
 const QUERIES = Number(process.env['BENCH_QUERIES'] ?? 200)
 const ACKS_MS = Number(process.env['BENCH_ACKS_MS'] ?? 15_000)
-/** In fewer documents than this share a word is rare. */
+/** A word is rare when it is in less than this share of the documents. */
 const RARE = 0.01
 const LIMITS = { rareP50: 30, rareP95: 200, anyP95: 500, indexShare: 1.5, ackFactor: 2, ackMs: 25 }
-/** Between two edits of somebody who types. */
+/** Pause in ms between two edits of a person who types. */
 const EDIT_EVERY_MS = 20
-/** Documents of the caller who may read no other ones. */
+/** Number of documents of the caller who may read no other documents. */
 const OWN_DOCUMENTS = 20
 
 const engines = process.argv.slice(2)
@@ -60,7 +61,7 @@ function ask(
   })
 }
 
-/** Runs one search; returns its answer. */
+/** Runs one search and returns its answer. */
 type Search = (query: string) => Promise<Answer>
 
 const overRest =
@@ -109,14 +110,17 @@ async function fill(relay: RunningRelay, token: string): Promise<Corpus> {
   return corpus
 }
 
-/** How long the index takes from now on. */
+/** Returns the milliseconds from now until the index is complete. */
 async function untilComplete(search: Search): Promise<number> {
   const startedMs = performance.now()
   while (!isWhole(await search(words.at(-1) ?? ''))) await pause(250)
   return performance.now() - startedMs
 }
 
-/** Documents of a member who may read nothing else of the workspace, and what he finds: always the same. [AG-61] */
+/**
+ * Creates the documents of a member who may read nothing else in the workspace. The returned function searches as that member; its answers must
+ * always be the same. [AG-61]
+ */
 async function openOwnDocuments(relay: RunningRelay): Promise<() => Promise<string>> {
   const token = relay.token({ workspace: 'bench-0', role: 'member', sub: 'reader' })
   const paragraphs = Array.from({ length: 5 }, (_, at) => `<p>so ${words[at]} and ${words[at + 1]} ${words[at + 2]}</p>`)
@@ -139,9 +143,9 @@ async function openOwnDocuments(relay: RunningRelay): Promise<() => Promise<stri
 
 interface Timed {
   readonly ms: readonly number[]
-  /** Searches that ended before they had seen everything. */
+  /** Number of searches that ended before they had seen every document. */
   readonly cutOff: number
-  /** Processor time of the relay for one search; that of a database server is its own. */
+  /** CPU time of the relay for one search, without that of a database server. */
   readonly cpuMs: number
 }
 
@@ -166,7 +170,7 @@ async function timed(relay: RunningRelay, search: Search, queries: readonly stri
   return { ms, cutOff, cpuMs: (cpuMs(relay) - before) / queries.length }
 }
 
-/** How soon edits of another workspace are durable, for some seconds. */
+/** Edits a document of another workspace for `forMs` ms. Returns how many ms each edit took to become durable. */
 async function acks(relay: RunningRelay, forMs: number): Promise<readonly number[]> {
   const doc = new Y.Doc()
   let whenSaved: (() => void) | null = null
@@ -239,7 +243,7 @@ async function measure(name: string, url: string | null, indexBytes: (dataDir: s
     const used = corpus.rarerThan(Number.POSITIVE_INFINITY, DOCUMENTS)
     const someRare = (): readonly string[] =>
       Array.from({ length: QUERIES }, () => rare[Math.floor(random() * rare.length)] ?? '')
-    // Half of them are among the hundred most frequent words.
+    // Half of the queried words are among the hundred most frequent words.
     const any = Array.from({ length: QUERIES }, (_, n) =>
       n % 2 === 0 ? (words[Math.floor(random() * 100)] ?? '') : (used[(n * 97) % used.length] ?? ''),
     )

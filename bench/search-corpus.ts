@@ -3,7 +3,7 @@ export const DOCUMENT_BYTES = 10_000
 const VOCABULARY = 50_000
 
 let seed = 20261123
-/** The same numbers in every run. */
+/** Returns numbers from 0 to 1, the same sequence in every run. */
 export function random(): number {
   seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
   return seed / 0x7fffffff
@@ -44,10 +44,13 @@ function pick(): number {
 export class Corpus {
   /** Bytes of the paragraphs of all documents. */
   textBytes = 0
-  /** In how many documents each word stands. */
+  /** The number of documents that contain each word. */
   readonly #documentsWith = new Uint32Array(words.length)
 
-  /** The body of document `n`. Its name says some of the most frequent words, so that it is a better match for them than any paragraph. */
+  /**
+   * Returns the body of document `n`. Its name contains some of the most frequent words, so that the name matches them better than any paragraph
+   * does.
+   */
   body(n: number): object {
     const blocks: string[] = []
     const seen = new Set<number>()
@@ -63,7 +66,7 @@ export class Corpus {
     return { name, richTextPages: [{ id: 'p', name: 'Page', content }] }
   }
 
-  /** The words that stand in at least one document and in less than `share` of `documents`, the most frequent first. */
+  /** Returns the words that are in at least one document and in less than `share` of `documents`, the most frequent first. */
   rarerThan(share: number, documents: number): readonly string[] {
     return words.filter((_, n) => {
       const count = this.#documentsWith[n] ?? 0

@@ -34,7 +34,7 @@ export async function stopChild(child: ChildProcess, folder?: string, signal: No
     child.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
   )
   child.kill(signal)
-  // Longer than the relay has for a clean stop.
+  // The peer is killed after 25 s, which is longer than the relay takes for a clean stop.
   const timer = setTimeout(() => child.kill('SIGKILL'), 25_000)
   await ended
   clearTimeout(timer)

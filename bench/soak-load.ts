@@ -13,7 +13,7 @@ const LARGE_BYTES = 1024 * 1024
 /** Tool calls of one agent before it opens its next session. */
 const CALLS_OF_A_SESSION = 19
 
-/** What was done so far, by kind. */
+/** Number of operations so far, by kind. */
 export type Counts = Record<
   'edits' | 'joins' | 'reads' | 'writes' | 'blobs' | 'tools' | 'large' | 'restores' | 'links' | 'deletions',
   number
@@ -24,12 +24,12 @@ export interface SoakLoad {
   readonly counts: Readonly<Counts>
   /** Calls that failed, each with why. */
   readonly problems: readonly string[]
-  /** The marks that were typed into each document and acknowledged as durable. */
+  /** For each document, the marks that were typed into it and acknowledged as durable. */
   acknowledged(): ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }
 
-/** Starts the work. `random` chooses documents and pauses. */
+/** Starts the work. `random` chooses the documents and the pauses. */
 export async function startSoakLoad(relay: RunningRelay, random: () => number): Promise<SoakLoad> {
   const counts: Counts = {
     edits: 0,
@@ -55,7 +55,7 @@ export async function startSoakLoad(relay: RunningRelay, random: () => number): 
   const typists = Array.from({ length: STANDING_TYPISTS }, (_, i) => new Typist(relay, `standing-${i % STANDING_DOCUMENTS}`, i))
   for (const typist of typists) await typist.joined()
 
-  /** Does `work` about `perMinute` times a minute, each time after the one before. */
+  /** Runs `work` about `perMinute` times a minute, one run after the other. */
   const repeatedly = async (perMinute: number, work: (round: number) => Promise<unknown>): Promise<void> => {
     for (let round = 0; isRunning; round++) {
       await sleep((60_000 / perMinute) * (0.5 + random()))
@@ -139,7 +139,7 @@ export async function startSoakLoad(relay: RunningRelay, random: () => number): 
   }
 }
 
-/** The marks that were acknowledged and are not in their documents. */
+/** Returns the acknowledged marks that are missing from their documents. */
 export async function missingMarks(
   relay: RunningRelay,
   { acknowledged }: Pick<SoakLoad, 'acknowledged'>,
@@ -153,7 +153,7 @@ export async function missingMarks(
   return missing
 }
 
-/** A person with a document open, who writes marks that tell who wrote them. */
+/** A person with an open document, who writes marks that name their author. */
 class Typist {
   readonly docId: string
   readonly saved: string[] = []
@@ -189,7 +189,7 @@ class Typist {
     const mark = `[${this.#index}.${this.#typed++}]`
     this.#unsaved.push(mark)
     const text = (this.#text ??= this.#paragraph())
-    // A paragraph keeps its last marks, so that the documents stay as large as those of a person who also deletes.
+    // Removes the oldest marks of a paragraph, so that a document stays as large as one whose author also deletes.
     if (text.length > 2_000) {
       text.delete(0, 1_000)
       for (const gone of this.saved.splice(0)) if (text.toString().includes(gone)) this.saved.push(gone)
@@ -264,7 +264,7 @@ class ToolAgent {
   }
 }
 
-/** Tokens are made as a browser gets them: a new one for each connection and call, so that the relay sees many. */
+/** Makes a new token for each connection and call, as a browser gets it, so that the relay sees many tokens. */
 function tokenOf(relay: RunningRelay, sub: string): string {
   return relay.token({ workspace: 'soak', sub, role: 'owner' })
 }

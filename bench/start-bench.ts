@@ -1,5 +1,5 @@
-// `npm run bench:start`: memory of an idle relay, time to its first answer, and the processor time that it takes while nobody asks for
-// anything; the sources and the bundle in interleaved rounds. Prints the table that bench/README.md publishes. `-- --rounds 5 --seconds 20`.
+// `npm run bench:start [-- --rounds 5 --seconds 20]`: the memory of an idle relay, the time to its first answer, and its CPU time while it gets no
+// requests. Compares the sources and the bundle in interleaved rounds and prints the table that bench/README.md publishes.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { bundledRelay } from '../scripts/relay-bundle.ts'
 import { medianInterval } from './medians.ts'
 import { stopChild } from './servers.ts'
 
-/** The work of the start has ended by then. */
+/** The work of a start has ended after this time. */
 const SETTLE_MS = 3_000
 /** A tick of the clock in /proc: 100 Hz on every Linux that Node runs on. */
 const TICK_MS = 10
@@ -26,7 +26,7 @@ interface Figures {
   readonly rssMib: number
   readonly firstAnswerMs: number
   readonly startCpuMs: number
-  /** Of one core. */
+  /** CPU time while idle, in percent of one core. */
   readonly idlePercent: number
 }
 
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   const one = (at: number, idleSeconds: number): Promise<Figures> =>
     measure(programs[at] as Program, folders[at] as string, issuer, idleSeconds)
   try {
-    // A first start makes the store and keeps the compiled code.
+    // The first start creates the store and the cache of compiled code; its figures are dropped.
     for (const at of programs.keys()) await one(at, 0)
     for (let round = 0; round < rounds; round++) for (const at of programs.keys()) measured[at]?.push(await one(at, seconds))
   } finally {
@@ -74,7 +74,10 @@ function row(name: string, figures: readonly Figures[]): string {
   return `| ${[name, ...cells].join(' | ')} |`
 }
 
-/** Starts the relay as an operator would, with all listeners, and stops it by itself, so that it keeps its compiled code. */
+/**
+ * Starts the relay as an operator would, with all listeners, and measures it. Ends it with a clean stop, so that it writes its cache of compiled
+ * code.
+ */
 async function measure(
   program: Program,
   folder: string,
@@ -118,7 +121,7 @@ async function measure(
   }
 }
 
-/** User and system time of all threads. */
+/** User and system time of all threads of a process so far, in ms. */
 function cpuMs(pid: number): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
   const numbers = fields.split(' ').map(Number)

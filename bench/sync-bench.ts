@@ -15,10 +15,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '5' },
-    /** Factors by which the rates of the scenarios are multiplied, one run after the other. */
+    /** Each run multiplies the rates of the scenarios by one of these factors. */
     rate: { type: 'string', default: '0.5,1,2' },
     seconds: { type: 'string', default: '8' },
-    /** Long enough for the engines to compile frequently executed code in every thread. */
+    /** Seconds before measuring, so that the engines compile frequently executed code in every thread. */
     'warm-up': { type: 'string', default: '20' },
     /** Names of servers, separated by commas; all of a scenario when empty. */
     targets: { type: 'string', default: '' },
@@ -29,7 +29,7 @@ const FACTORS = values.rate.split(',').map(Number)
 const ASKED = values.targets === '' ? null : values.targets.split(',')
 const TIMING: Timing = { warmUpSec: Number(values['warm-up']), measureSec: Number(values.seconds) }
 
-/** Runs `run` for each server in turn, round after round, so that a slow minute of the machine meets all of them. */
+/** Calls `run` for each server in turn, round after round, so that a slow minute of the machine affects all servers. */
 async function interleaved<T>(
   targets: readonly Target[],
   run: (target: Target, before: readonly (T | null)[]) => Promise<T | null>,

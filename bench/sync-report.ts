@@ -59,12 +59,12 @@ function ratios<T>(results: Rounds<T>, target: Target, pick: (value: T) => numbe
   return (results.get('relay') ?? []).flatMap((relay, round) => {
     const other = others[round] ?? null
     const ratio = relay === null || other === null ? Number.NaN : pick(relay) / pick(other)
-    // A round in which neither has a finite value compares nothing.
+    // A round in which neither server has a finite value is left out.
     return Number.isNaN(ratio) ? [] : [ratio]
   })
 }
 
-/** Prints what each server carried, by round, and the relay's ratio to the others with its interval. */
+/** Prints the size that each server carried, by round, and the relay's ratio to the others with its interval. */
 export function printCapacity(rate: number, results: Rounds<Capacity>): void {
   console.log(`\n### capacity: the most documents × 5 clients, ${rate} edits/s each, that have a p99 of at most 100 ms\n`)
   printRow([
@@ -98,7 +98,7 @@ export function printCapacity(rate: number, results: Rounds<Capacity>): void {
   printLegend(results)
 }
 
-/** The median of the values that there are. */
+/** Returns the median of the values that are not missing. */
 function middle(values: readonly number[]): number {
   return median(values.filter((value) => !Number.isNaN(value)))
 }
@@ -111,7 +111,7 @@ function p99({ measured }: Trial): number {
   return measured?.deliveryMs.p99 ?? Number.NaN
 }
 
-/** One line about a size that was tried, for whoever watches the search. */
+/** One line about a size that was tried, for a person who watches the search. */
 export function describeTrial(target: Target, { documents, isCarried, measured }: Trial): string {
   const verdict = isCarried ? 'carried' : 'not carried'
   if (measured === null) return `${target}, ${documents} documents: ${verdict}, the generator gave up`

@@ -5,7 +5,7 @@ import { startRelayServer } from './relay-server.ts'
 import { startPeer, type RunningServer } from './servers.ts'
 import type { Scenario, Target } from './sync-scenarios.ts'
 
-/** How long a run may take beside its warm-up and its window. A server that has collapsed may never deliver everything. */
+/** Time for a run beyond its warm-up and its window. A server that has collapsed may never deliver everything. */
 const LONGEST_BESIDE_SECONDS = 240
 
 export interface Timing {
@@ -14,8 +14,8 @@ export interface Timing {
 }
 
 /**
- * Measures a scenario on a server that is started for it, with a generator in a process of its own. Returns `null` when
- * the generator gave up: it lost a connection, or the server did not deliver what it had taken.
+ * Measures a scenario on a server that is started for it, with a generator in a process of its own. Returns `null` when the generator gave up: it
+ * lost a connection, or the server did not deliver an edit that it had accepted.
  */
 export async function measure(target: Target, scenario: Omit<Scenario, 'targets'>, timing: Timing): Promise<Measured | null> {
   const ids = Array.from({ length: scenario.docs }, (_, i) => `bench-${i}`)
@@ -52,12 +52,12 @@ function start(
   }
 }
 
-/** Runs the load in a process of its own. `null` as in `measure`. */
+/** Runs the load in a process of its own. Returns `null` when the generator gave up, as `measure` does. */
 export async function generate(load: Load): Promise<Measured | null> {
   const generator = spawn(process.execPath, [`${import.meta.dirname}/generator.ts`], { stdio: ['pipe', 'pipe', 'inherit'] })
   const longestMs = (load.warmUpSec + load.measureSec + LONGEST_BESIDE_SECONDS) * 1_000
   const timer = setTimeout(() => generator.kill('SIGKILL'), longestMs)
-  // A generator that ends early does not read all of its input.
+  // Ignores write errors: a generator that ends early does not read all of its input.
   generator.stdin.on('error', () => undefined)
   generator.stdin.end(JSON.stringify(load))
   const printed = await text(generator.stdout)
@@ -65,7 +65,7 @@ export async function generate(load: Load): Promise<Measured | null> {
   return printed === '' ? null : (JSON.parse(printed, withLatency) as Measured)
 }
 
-/** A percentile of no samples is null in JSON: what never came took forever. */
+/** A percentile without samples is null in JSON. It becomes infinity, since deliveries that never came took forever. */
 function withLatency(name: string, value: unknown): unknown {
   return value === null && (name === 'p50' || name === 'p99') ? Number.POSITIVE_INFINITY : value
 }

@@ -1,13 +1,13 @@
 import type { Load } from './generator.ts'
 
-/** The servers that are compared. The peer runs as it is shipped, and set to store a document on each change. */
+/** The servers that are compared. The peer runs in two forms: with its default settings, and storing a document on each change. */
 export const TARGETS = ['relay', 'hocuspocus', 'hocuspocus, storing each change', 'bare'] as const
 export type Target = (typeof TARGETS)[number]
 
 export interface Scenario extends Pick<Load, 'clientsPerDoc' | 'rate' | 'window'> {
   readonly docs: number
   readonly targets: readonly Target[]
-  /** `default`: the limits of a workspace are those of the relay. */
+  /** `default`: the limits of a workspace are the relay's defaults. */
   readonly limits: 'default' | 'raised'
 }
 
@@ -30,8 +30,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 }
 
 /**
- * Returns the scenario at `factor` times its rate, `null` when there is none: saturation has no rate, and above the
- * default write rate the relay refuses edits.
+ * Returns the scenario at `factor` times its rate. Returns `null` for saturation, which has no rate, and above the default write rate, where the
+ * relay refuses edits.
  */
 export function atRate(scenario: Scenario, factor: number): Scenario | null {
   if (factor === 1) return scenario

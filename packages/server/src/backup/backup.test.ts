@@ -78,7 +78,7 @@ describe('a file of rows', () => {
   const row = fc.tuple(cell, fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(null)), cell, fc.uint8Array())
   const BINARY = [false, true, false, true]
 
-  it('[OPS-9] rows are read back unchanged, in whatever chunks the file arrives', async () => {
+  it('[OPS-9] rows of a backup file are read back unchanged, whatever the chunks in which the file arrives', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), async (rows, pieceBytes) => {
         const file = Buffer.concat(rows.flatMap((cells) => encodeRow(cells)))
@@ -90,7 +90,7 @@ describe('a file of rows', () => {
     )
   })
 
-  it('[OPS-10] a file that ends too early or belongs to another table is refused', async () => {
+  it('[OPS-10] a row file that ends too early or belongs to another table is refused', async () => {
     const file = Buffer.concat(encodeRow(['a', new Uint8Array(9), 1, new Uint8Array(1)]))
     const read = async (bytes: Uint8Array, binary: readonly boolean[]) => {
       for await (const cells of decodeRows(inPieces(bytes), binary)) void cells
@@ -132,7 +132,7 @@ describe('a manifest', () => {
 })
 
 describe('a restore', () => {
-  it('[OPS-10] a restore that fails half way leaves its mark and no row, and succeeds when repeated', async () => {
+  it('[OPS-10] a restore that fails half way leaves a marked store without rows, and a repeated one succeeds', async () => {
     await makeStore('source', ['a', 'b'])
     await backUp('source', 'backup')
     const failing = (target: StoreTarget): StoreTarget => ({
@@ -180,7 +180,7 @@ describe('a restore', () => {
     })
   })
 
-  it('[YDOC-8] [OPS-10] after a restore no row key is used again that the store had used before, even for deleted rows', async () => {
+  it('[YDOC-8] [OPS-10] a restored store assigns no row key that was used before the backup, even for a deleted row', async () => {
     const host = await openHost(urlOf('source'))
     const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'gone' })))
     await host.documents.remove({ workspaceId: 'w', id: 'gone' }, key, 1)
@@ -240,7 +240,7 @@ describe('a backup', () => {
 
   const OTHERS = `create table _litestream_seq (id integer primary key, seq integer); insert into _litestream_seq values (1, 7)`
 
-  it('[OPS-9] [OPS-10] tables of others in the database are not in a backup, which names them and can be restored', async () => {
+  it('[OPS-9] [OPS-10] a backup leaves out tables of other programs, reports their names, and can be restored', async () => {
     await makeStore('source', ['a'])
     onFile('source', (db) => db.exec(OTHERS))
     expect((await backUp('source', 'backup')).others).toEqual(['_litestream_seq'])
@@ -249,7 +249,7 @@ describe('a backup', () => {
     expect(onFile('target', (db) => db.prepare('select id from documents').all())).toEqual([{ id: 'a' }])
   })
 
-  it('[OPS-10] a backup that holds tables of others, as former programs made it, is restored without them', async () => {
+  it('[OPS-10] a backup by a former release that contains tables of other programs is restored without them', async () => {
     await makeStore('source', ['a'])
     const directory = join(folder, 'backup')
     {
@@ -283,7 +283,7 @@ describe('a backup', () => {
     await expect(restoreInto('target', 'backup')).rejects.toThrow(/has no manifest\.json/)
   })
 
-  it('[OPS-9] [OPS-12] a backup made by root leaves only files that their owner can write', async (context) => {
+  it('[OPS-9] [OPS-12] after a backup by root the files of the store still belong to its owner', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('needs root')
     await makeStore('source', ['a'])
     chownSync(join(folder, 'source.db'), 65_534, 65_534)
@@ -305,7 +305,7 @@ describe('a backup', () => {
 })
 
 await onPostgres((url) =>
-  it('[OPS-9] [OPS-10] PostgreSQL: tables of others, whatever their types, are not in a backup', async () => {
+  it('[OPS-9] [OPS-10] PostgreSQL: a backup leaves out tables of other programs, whatever their types', async () => {
     const host = await openHost(url)
     written(await host.documents.write(creation({ workspaceId: 'w', id: 'a' })))
     await host[Symbol.asyncDispose]()

@@ -11,15 +11,15 @@ import { decodeRows, encodeRow } from './row-file.ts'
 import type { ArchivedTable, Cell, StoreLayout, StoreSource } from './store-archive.port.ts'
 
 export interface BackupOptions {
-  /** A new or empty folder. */
+  /** Folder for the backup; must be new or empty. */
   readonly directory: string
   readonly source: StoreSource
-  /** The store from which the bytes are read; `null` leaves the blobs out. */
+  /** The blob store from which bytes are read; `null` leaves the blobs out. */
   readonly blobs: Pick<BlobStore, 'read'> | null
   readonly tokenFile: string
   readonly program: string
   readonly nowMs: number
-  /** What the store shows to have lost now, a sentence each. */
+  /** Losses of acknowledged writes that the store shows now, a sentence each. */
   readonly losses: readonly string[]
 }
 
@@ -27,14 +27,14 @@ export interface BackupDone {
   readonly rows: number
   readonly bytes: number
   readonly blobs: number
-  /** Blobs that the store names and whose bytes are missing or wrong. */
+  /** Blobs that the store references and whose bytes are missing or wrong. */
   readonly lostBlobs: readonly string[]
-  /** Tables of others in the same database, which are left out. */
+  /** Names of tables of other programs in the same database; the backup leaves them out. */
   readonly others: readonly string[]
 }
 
 /**
- * Copies everything that was acknowledged before the call into a folder, beside a running relay. [OPS-9]
+ * Copies everything that was acknowledged before the call into a folder, while a relay may run. [OPS-9]
  *
  * The manifest is written last: a folder without one is no backup. When the promise resolves, everything is flushed.
  */
@@ -99,7 +99,8 @@ interface CopiedBlobs {
 }
 
 /**
- * Copies each blob that a workspace holds, once, and checks it while reading. `sha256sum --check` can read the list.
+ * Copies each blob that a workspace holds, once, and checks its hash while reading. Writes a list of the copied blobs that `sha256sum --check` can
+ * read.
  */
 async function copyBlobs(
   directory: string,
@@ -117,7 +118,7 @@ async function copyBlobs(
       const file = await writeHashed(directory, blobFileOf(hash), content)
       if (file.sha256 === hash) return file
     } catch (error) {
-      // A damaged sector under one blob must not prevent the backup.
+      // An unreadable blob, for example on a damaged sector, must not prevent the backup.
       if (!(error instanceof RelayError && error.code === 'UNAVAILABLE')) throw error
     }
     await rm(join(directory, blobFileOf(hash)), { force: true })
@@ -139,7 +140,7 @@ async function copyBlobs(
   return { list, count, bytes, lost: [...lost].sort() }
 }
 
-/** Returns the bytes of a blob. Reads the name again when an upload has replaced the object since its name was read. */
+/** Returns the bytes of a blob. Asks for the name of its object again when an upload has replaced the object meanwhile. */
 async function bytesOf(
   hash: string,
   source: Pick<StoreSource, 'objectOf'>,
@@ -153,7 +154,7 @@ async function bytesOf(
   }
 }
 
-/** Yields the blobs that workspaces hold, from the row file of the backup; a hash occurs once for each workspace. */
+/** Yields the blobs that workspaces hold, from the row file of the backup. A hash occurs once for each workspace that holds it. */
 export async function* grantedBlobs(
   directory: string,
   layout: StoreLayout,

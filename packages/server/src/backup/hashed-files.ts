@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { writeAll } from '../kernel/durable-files.ts'
 import { makeFolder } from '../kernel/folders.ts'
 
-/** A file of a backup, as the manifest names it. */
+/** A file of a backup, as the manifest lists it. */
 export interface HashedFile {
-  /** Path relative to the backup, with `/`. */
+  /** Path relative to the folder of the backup, with `/`. */
   readonly path: string
   readonly bytes: number
   /** SHA-256 as 64 hex digits. */
@@ -16,7 +16,7 @@ export interface HashedFile {
 
 const GATHER_BYTES = 1 << 20
 
-/** Writes a new file that only its owner may read; flushed when it resolves. */
+/** Writes a new file that only its owner may read. The file is flushed when the promise resolves. */
 export async function writeHashed(
   root: string,
   path: string,
@@ -40,7 +40,7 @@ export async function writeHashed(
   }
 }
 
-/** Returns size and hash of a file as it is now; `null` when there is none. */
+/** Returns the present size and hash of a file; `null` when the file does not exist. */
 export async function hashFile(root: string, path: string): Promise<HashedFile | null> {
   const sha256 = createHash('sha256')
   let bytes = 0
@@ -60,7 +60,7 @@ export function readFileOf(root: string, path: string): AsyncIterable<Uint8Array
   return createReadStream(join(root, ...path.split('/')), { highWaterMark: GATHER_BYTES })
 }
 
-/** Joins many small pieces into few larger ones, since each piece is one system call. */
+/** Joins many small pieces into few larger ones, because writing each piece is a system call. */
 async function* gathered(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let held = 0

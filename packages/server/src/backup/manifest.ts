@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HashedFile } from './hashed-files.ts'
 import type { ArchivedTable, StoreLayout } from './store-archive.port.ts'
 
-/** Raised when older programs can no longer read new backups. */
+/** Version of the backup format; raised when older programs cannot read new backups. */
 export const BACKUP_FORMAT = 1
 export const MANIFEST_FILE = 'manifest.json'
 export const BLOB_LIST_FILE = 'blobs.sha256'
@@ -13,24 +13,27 @@ export interface Manifest {
   /** Version of the program that wrote the backup. */
   readonly program: string
   readonly store: StoreLayout
-  /** Rows by table. */
+  /** Number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
-  /** `elsewhere`: the blobs stay in the object store and are not part of the backup. */
+  /** `elsewhere`: the blobs stay in the object store, outside the backup. */
   readonly blobs: 'included' | 'elsewhere'
-  /** Blobs that the store names and whose bytes were unreadable or wrong. */
+  /** Blobs that the store references and whose bytes were unreadable or wrong. */
   readonly lostBlobs: readonly string[]
-  /** Acknowledged writes that the store had lost by then, a sentence each: accepted with `--accept-loss`, or seen by the backup. Absent: none. */
+  /**
+   * Acknowledged writes that the store had lost before the backup, a sentence each: accepted with `--accept-loss`, or seen by the backup. Absent:
+   * none.
+   */
   readonly losses?: readonly string[]
-  /** Every file except this one and the blobs, which are listed in `blobs.sha256`. */
+  /** Every file of the backup except the manifest and the blobs. `blobs.sha256` lists the blobs. */
   readonly files: readonly HashedFile[]
 }
 
-/** Why a backup cannot be used; a sentence for the operator. */
+/** Says why a backup cannot be used, in a sentence for the operator. */
 export class BadBackupError extends Error {
   override readonly name = 'BadBackupError'
 }
 
-/** Writes the manifest with a hash of itself, so that a changed byte in it is found too. */
+/** Writes the manifest with a hash of its own content, so that a changed byte in the manifest is found too. */
 export function writeManifest(manifest: Manifest): string {
   return `${JSON.stringify({ ...manifest, sha256: hashOf(manifest) }, null, 1)}\n`
 }
@@ -69,7 +72,7 @@ function parseManifest(text: string): Manifest & { readonly sha256: string } {
   return manifest
 }
 
-/** The manifest's own hash protects the rest. */
+/** The hash of the manifest's own content. The content includes the hashes of all other files. */
 function hashOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
 }

@@ -14,7 +14,7 @@ export interface RestoreOptions {
   readonly directory: string
   /** Formats that this program can restore. */
   readonly knows: { readonly format: number; readonly steps: readonly string[] }
-  /** Called once the backup is known to be complete; nothing is made before. */
+  /** Opens the store and the blobs. Called once the backup is known to be complete; before that nothing is created. */
   readonly open: () => Promise<{ readonly target: StoreTarget; readonly blobs: RestoredBlobs }>
   readonly tokenFile: string
 }
@@ -25,7 +25,7 @@ export interface RestoreDone {
   readonly manifest: Manifest
   readonly rows: number
   readonly blobs: number
-  /** Tables of the backup that belong to others, which a former program copied; they were left out. */
+  /** Tables of other programs that a former release had copied into the backup; they were left out. */
   readonly others: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export async function restore({ directory, knows, open, tokenFile }: RestoreOpti
   await using target = opened.target
   const { blobs } = opened
   await refuseUsedStore(target, manifest, blobs)
-  // Restored blobs are stored under their hash alone, so their objects need not be listed.
+  // Restored blobs are stored under their hash alone, so their objects need no listing.
   const objects = manifest.blobs === 'included' ? nothing() : await begun(blobs.list())
   await target.begin()
   const blobCount = manifest.blobs === 'included' ? await restoreBlobs(directory, manifest, blobs) : 0
@@ -76,7 +76,7 @@ async function checkedManifest(directory: string, knows: RestoreOptions['knows']
   throw new BadBackupError(`the backup is damaged: ${problems.slice(0, 5).join('; ')}${more}`)
 }
 
-/** Reads every file and returns the problems: everything that differs from the manifest. */
+/** Reads every file and returns the problems: every difference from the manifest. */
 export async function checkFiles(directory: string, manifest: Manifest): Promise<readonly string[]> {
   const named = new Set(manifest.files.map(({ path }) => path))
   const needed = [...manifest.store.tables.map(rowFileOf), ...(manifest.blobs === 'included' ? [BLOB_LIST_FILE] : [])]
@@ -97,7 +97,7 @@ export async function checkFiles(directory: string, manifest: Manifest): Promise
 
 async function refuseUsedStore(target: StoreTarget, manifest: Manifest, blobs: RestoredBlobs): Promise<void> {
   if (target.state === 'in use') throw new Error('the database is not empty; a backup is restored into an empty store only')
-  // Blobs of an interrupted restore may stay, since the name of a blob is the hash of its bytes.
+  // Blobs of an interrupted restore may be there, since the name of a blob is the hash of its bytes.
   if (target.state === 'unfinished' || manifest.blobs === 'elsewhere') return
   for await (const { hash } of blobs.list()) {
     throw new Error(`the blob store is not empty (it has ${hash}); a backup is restored into an empty store only`)
@@ -145,7 +145,7 @@ function hasToken(manifest: Manifest): boolean {
   return manifest.files.some(({ path }) => path === TOKEN_FILE)
 }
 
-/** Resolves when the first entry has arrived, so that a store that does not answer is noticed before anything is written. */
+/** Resolves when the first entry of a list has arrived, so that a store that does not answer is noticed before anything is written. */
 async function begun<T>(entries: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = entries[Symbol.asyncIterator]()
   const first = await iterator.next()

@@ -1,8 +1,8 @@
 import type { Cell } from './store-archive.port.ts'
 
 /**
- * Writes a row so that a person can read the file: one line of JSON with an array of the columns, in which a column of
- * bytes is given by its length. The bytes follow the line, one column after the other.
+ * Encodes a row so that a person can read the file: one line of JSON with an array of the columns, where a column of bytes is replaced by its length.
+ * The bytes follow the line, one column after the other.
  */
 export function encodeRow(cells: readonly Cell[]): Uint8Array[] {
   const bytes = cells.filter((cell) => cell instanceof Uint8Array)

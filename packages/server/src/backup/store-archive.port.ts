@@ -4,7 +4,7 @@ export type Cell = string | number | null | Uint8Array
 export interface ArchivedTable {
   readonly name: string
   readonly columns: readonly string[]
-  /** Columns that hold bytes. */
+  /** Names of the columns that hold bytes. */
   readonly binary: readonly string[]
   /**
    * The column whose values the engine assigns, and the highest value that it has assigned. A restored store continues
@@ -18,14 +18,14 @@ export interface StoreLayout {
   readonly format: number
   /** Names of the migrations that made the store, in order. */
   readonly steps: readonly string[]
-  /** Ordered so that no row names a row of a later table. */
+  /** The tables, in an order in which no row references a row of a later table. */
   readonly tables: readonly ArchivedTable[]
 }
 
 /** The content of the store at one moment. */
 export interface StoreMoment {
   readonly layout: StoreLayout
-  /** Names of tables in the same database that belong to others and are no part of the store. */
+  /** Names of tables in the same database that belong to other programs, not to the store. */
   readonly others: readonly string[]
   /** Losses of acknowledged writes with which the store was opened at some time, a sentence each. [CFG-11] */
   readonly acceptedLosses: readonly string[]
@@ -53,12 +53,10 @@ export interface StoreTarget extends AsyncDisposable {
   /** Marks the store as unfinished, so that no relay starts on it. Durable when it resolves. */
   begin(): Promise<void>
   /**
-   * Writes all rows, brings the layout to that of this program and removes the mark, in one transaction: either all of
-   * it is durable or none. Returns how many rows of each table were written; tables
-   * that the steps of the layout do not make belong to others and are left out.
+   * Writes all rows, migrates the layout to that of this program and removes the mark, in one transaction: either all of this is durable or nothing.
+   * Returns how many rows of each table were written. Tables that no migration creates belong to other programs and are left out.
    *
-   * @param objects - the objects of the blob store that belong to the rows. One object is recorded for each hash that a
-   *   workspace holds. [BLOB-24]
+   * @param objects - the objects of the blob store that belong to the rows. One object is recorded for each hash that a workspace holds. [BLOB-24]
    */
   fill(
     layout: StoreLayout,

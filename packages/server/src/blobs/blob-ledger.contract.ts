@@ -10,7 +10,7 @@ export interface OpenBlobLedger extends OpenDocumentStore {
   readonly blobs: BlobLedger
 }
 
-/** Registers what every driver of `BlobLedger` keeps to, together with the `DocumentStore` that counts against the same quota. */
+/** Registers the contract of every driver of `BlobLedger`, together with the `DocumentStore` that counts against the same quota. */
 export function describeBlobLedgerContract(name: string, open: () => Promise<OpenBlobLedger>): void {
   describe(`BlobLedger: ${name}`, () => {
     let store: OpenBlobLedger
@@ -22,7 +22,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
       written(await store.documents.write(creation({ workspaceId: ws, id: `doc-${randomUUID()}` }, text)))
 
     describe('grants', () => {
-      it('[BLOB-5] a grant records size, type and uploader for its workspace and survives a restart', async () => {
+      it('[BLOB-5] a grant records size, type and uploader of a blob for its workspace, and survives a restart', async () => {
         const odd = 'a\\b\0\ud800'
         const request = aGrant(`${ws}${odd}`, hash, { mimeType: 'text/x-odd', sub: odd, sizeBytes: 2 ** 40 })
         const grant = { workspaceId: `${ws}${odd}`, hash, sizeBytes: 2 ** 40, mimeType: 'text/x-odd', createdAtMs: 1000 }
@@ -35,7 +35,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().uploadedBy(ws, hash, odd)).toBe(false)
       })
 
-      it('[BLOB-5] [Q3] a second upload adds only its uploader, whatever the quota', async () => {
+      it('[BLOB-5] [Q3] a second upload of a held blob adds only its uploader, whatever the quota', async () => {
         const first = await granted(ledger(), aGrant(ws, hash))
         const again = await granted(
           ledger(),
@@ -48,7 +48,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect([await ledger().uploadedBy(ws, hash, 'ada'), await ledger().uploadedBy(ws, hash, 'bob')]).toEqual([true, true])
       })
 
-      it('[BLOB-5] each workspace records size and type of its own upload', async () => {
+      it('[BLOB-5] each workspace records size and type of its own upload of a blob', async () => {
         const other = `ws-${randomUUID()}`
         await granted(ledger(), aGrant(ws, hash))
         await granted(ledger(), aGrant(other, hash, { mimeType: 'image/gif', nowMs: 7000 }))
@@ -59,7 +59,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
     })
 
     describe('quota', () => {
-      it('[BLOB-14] [Q1] documents, blobs and reservations count together, and a request that does not fit changes nothing', async () => {
+      it('[BLOB-14] [Q1] documents, blobs and reservations share one quota, and a refusal changes nothing', async () => {
         await create('x'.repeat(30))
         await granted(ledger(), aGrant(ws, newHash(), { sizeBytes: 40 }))
         const upload = aStream(ws, hash, { bytes: 20 })
@@ -75,7 +75,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         const write = creation({ workspaceId: ws, id: 'more' }, '1', { quotaBytes: 90 })
         expect(await store.documents.write(write)).toEqual({ kind: 'over-quota', usedBytes: 90, addedBytes: 1 })
         expect(await store.documents.write({ ...write, quotaBytes: 91 })).toMatchObject({ kind: 'written' })
-        // Its own reservation makes room for the blob that it was for.
+        // The reservation of an upload does not count against the grant of that upload.
         const request = aGrant(ws, hash, { reservationId: upload.id, sizeBytes: 20, quotaBytes: 91 })
         expect(await granted(ledger(), { ...request, sizeBytes: 21 })).toEqual({
           kind: 'over-quota',
@@ -86,7 +86,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect((await ledger().meteredBytes(ws)) + (await store.documents.usedBytes(ws))).toBe(91)
       })
 
-      it('[Q2] a reservation counts until its deadline or its end, can grow, and is not part of the usage', async () => {
+      it('[Q2] a reservation counts against the quota until its deadline or its end, can grow, and is no usage', async () => {
         const upload = aStream(ws, null, { bytes: 10, expiresAtMs: 3000 })
         const probe = (bytes: number, nowMs: number) => ledger().reserve(aStream(ws, null, { bytes }), 100, nowMs)
         await ledger().reserve(upload, 100, 1000)
@@ -100,7 +100,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await probe(99, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[REST-12] a workspace has a limited number of streams at once, also for blobs it holds, and a stream that ends or expires frees its place', async () => {
+      it('[REST-12] a workspace has a limited number of streams at once, also for blobs it holds, and an ended or expired stream frees its place', async () => {
         await granted(ledger(), aGrant(ws, hash))
         const stream = (of: string | null, expiresAtMs = 5000) =>
           aStream(ws, of, { expiresAtMs, upload: { kind: 'stream', most: 2 } })
@@ -109,7 +109,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect((await take(first)).kind).toBe('held')
         expect((await take(second)).kind).toBe('admitted')
         expect(await take(third)).toEqual({ kind: 'too-many' })
-        // A stream that has a place may grow, upload URLs need no place, and other workspaces have their own places.
+        // A stream that has a place may grow. Upload URLs need no place. Other workspaces have their own places.
         expect(await take({ ...second, bytes: 200 })).toEqual({ kind: 'admitted' })
         expect(await ledger().reserve(aPresigned(ws, newHash()), null, 1000)).toEqual({ kind: 'admitted' })
         expect(await take({ ...third, id: `${third.id}x`, workspaceId: `${ws}x` })).toEqual({ kind: 'admitted' })
@@ -126,7 +126,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(kinds.filter((kind) => kind === 'too-many')).toHaveLength(9)
       })
 
-      it('[Q2] a ticket and a POST of the same bytes count once, before and after the grant', async () => {
+      it('[Q2] an upload URL and a POST for the same bytes count once, before and after the grant', async () => {
         const ticket = aPresigned(ws, hash, { bytes: 60 })
         const post = aStream(ws, hash, { bytes: 60 })
         expect(await ledger().reserve(ticket, 100, 1000)).toEqual({ kind: 'admitted' })
@@ -138,7 +138,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 40 }), 100, 1000)).toEqual({ kind: 'admitted' })
       })
 
-      it('[Q2] tickets of one hash count each, since each is its own object, also beside the blob', async () => {
+      it('[Q2] each upload URL of one hash counts, since each is its own object, also when the blob is held', async () => {
         expect(await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)).toEqual({ kind: 'admitted' })
         const second = aPresigned(ws, hash, { bytes: 41 })
         expect(await ledger().reserve(second, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
@@ -148,7 +148,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().reserve(aStream(ws, newHash(), { bytes: 1 }), 100, 1000)).toMatchObject({ usedBytes: 100 })
       })
 
-      it('[Q2] a POST longer than the ticket of its hash counts the additional bytes', async () => {
+      it('[Q2] a POST longer than the upload URL of its hash counts only the additional bytes', async () => {
         await ledger().reserve(aPresigned(ws, hash, { bytes: 60 }), 100, 1000)
         const post = aStream(ws, hash, { bytes: 101 })
         expect(await ledger().reserve(post, 100, 1000)).toEqual({ kind: 'over-quota', usedBytes: 60, addedBytes: 41 })
@@ -166,7 +166,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         })
       })
 
-      it('[Q3] nothing is reserved for a held hash, and a request without bytes is never refused', async () => {
+      it('[Q3] an upload of a held hash reserves nothing, and a request without bytes is never refused', async () => {
         await granted(ledger(), aGrant(ws, hash))
         expect(await ledger().reserve(aStream(ws, hash), 1, 1000)).toMatchObject({
           kind: 'held',
@@ -185,7 +185,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await gated('y'.repeat(50))).toMatchObject({ kind: 'written' })
       })
 
-      it('[R-5] of 64 uploads that fit one by one no more are granted than fit together', async () => {
+      it('[R-5] of 64 simultaneous uploads only as many are granted as fit into the quota together', async () => {
         const outcomes = await Promise.all(
           Array.from({ length: 64 }, async (_, i) => {
             const upload = aStream(ws, newHash(), { bytes: 10 })
@@ -206,7 +206,7 @@ export function describeBlobLedgerContract(name: string, open: () => Promise<Ope
         expect(await ledger().meteredBytes(ws)).toBe(200)
       })
 
-      it('[R-6] growing saves, uploads and finalizes at the limit stay within the quota together, and deletions always pass', async () => {
+      it('[R-6] growing saves, uploads and finalizes at the limit together stay within the quota, and deletions always pass', async () => {
         const quotaBytes = 500
         const heads = await Promise.all(Array.from({ length: 6 }, () => create('x'.repeat(20))))
         await Promise.all([

@@ -4,7 +4,7 @@ export interface BlobGrant {
   /** SHA-256, 64 lowercase hex digits. */
   readonly hash: string
   readonly sizeBytes: number
-  /** As stored: in lower case and without parameters. [BLOB-4] */
+  /** The stored type: in lower case and without parameters. [BLOB-4] */
   readonly mimeType: string
   readonly createdAtMs: number
   /** The name of the bytes in the blob store; see `newObject`. For blobs from older releases the name is the hash. [BLOB-24] */
@@ -28,7 +28,7 @@ export interface Reservation {
   readonly workspaceId: string
   readonly hash: string | null
   readonly bytes: number
-  /** From this time on the reservation counts no more. */
+  /** The reservation stops counting at this time. */
   readonly expiresAtMs: number
   /**
    * True when the upload replaces bytes that the workspace holds and that are missing or damaged. The reservation is
@@ -66,13 +66,13 @@ export type Admission =
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
 
 export interface GrantRequest {
-  /** The reservation that this grant ends; `null` when nothing was reserved. */
+  /** The reservation that the grant ends; `null` when nothing was reserved. */
   readonly reservationId: string | null
   readonly workspaceId: string
   readonly hash: string
   /** The announced object, which holds all the bytes. */
   readonly object: string
-  /** Until then the replaced object is kept, for reads and links that began before the grant. */
+  /** The object that this grant replaces is kept until this time, for reads and links that began before the grant. */
   readonly replacedUntilMs: number
   readonly sizeBytes: number
   readonly mimeType: string
@@ -89,7 +89,7 @@ export type GrantOutcome =
    */
   | { readonly kind: 'granted'; readonly grant: BlobGrant; readonly added: boolean }
   | { readonly kind: 'over-quota'; readonly usedBytes: number; readonly addedBytes: number }
-  /** The upload took longer than it had announced, so its object is being removed. Nothing has changed. */
+  /** The upload took longer than it had announced, so its object is being removed. Nothing was granted. */
   | { readonly kind: 'struck' }
 
 /**
@@ -122,8 +122,8 @@ export interface BlobLedger {
   /** Returns the presigned uploads of a workspace for one hash, newest first. */
   staged(workspaceId: string, hash: string): Promise<readonly StagedUpload[]>
   /**
-   * Returns at most `limit` staged objects whose time is over, oldest first and without the first `skip`. The caller removes each
-   * object and then releases its reservation; it skips those that it could not remove. [BLOB-12]
+   * Returns at most `limit` staged objects that are overdue at `nowMs`, oldest first and without the first `skip`. The caller removes each object and
+   * then releases its reservation; with `skip` it passes over objects that it could not remove. [BLOB-12]
    */
   overdueStaged(nowMs: number, limit: number, skip?: number): Promise<readonly StagedUpload[]>
   /**
@@ -134,27 +134,24 @@ export interface BlobLedger {
    */
   releaseUnreferenced(beforeMs: number, limit: number, nowMs: number): Promise<number>
   /**
-   * Returns at most `limit` documents whose stored bodies lack edits, in workspaces that have grants to end, without the first `skip`:
-   * `releaseUnreferenced` skips these workspaces. The order is the same in each call.
+   * Returns at most `limit` documents whose stored bodies lack edits, without the first `skip`, always in the same order. Only workspaces with grants
+   * to end are searched: `releaseUnreferenced` skips these workspaces because of such documents.
    */
   unsettled(
     beforeMs: number,
     limit: number,
     skip?: number,
   ): Promise<readonly { readonly workspaceId: string; readonly id: string }[]>
-  /**
-   * Returns at most `limit` hashes that no workspace holds and nobody uploads, and whose bytes may still lie in the
-   * blob store.
-   */
+  /** Returns at most `limit` hashes that no workspace holds and nobody uploads, but whose bytes may still be in the blob store. */
   orphans(limit: number): Promise<readonly string[]>
   /**
-   * Strikes the object of an orphan: from then on no grant can name the object, whatever other nodes do. Returns `held`,
-   * and changes nothing, when the hash is no longer an orphan. [BLOB-24, Q6]
+   * Strikes the object of an orphan: from then on no grant on any node can name the object. Returns `held`, and changes nothing, when the hash is no
+   * longer an orphan. [BLOB-24, Q6]
    */
   strike(hash: string, nowMs: number): Promise<'struck' | 'held'>
   /**
-   * Returns at most `limit` struck objects whose bytes may be removed at `nowMs`, always in the same order and without the first
-   * `skip`, which the caller could not remove.
+   * Returns at most `limit` struck objects whose bytes may be removed at `nowMs`, always in the same order and without the first `skip`, which are
+   * those that the caller could not remove.
    */
   struck(nowMs: number, limit: number, skip?: number): Promise<readonly string[]>
   /** Removes the row of a struck object after its bytes were removed; does nothing for other objects. */

@@ -58,7 +58,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   }
 
   it(
-    '[BLOB-24] a blob uploaded on one node can be read although the collector of another node then removes its former bytes',
+    '[BLOB-24] a blob uploaded on one node stays readable while the collector of another node removes its former bytes',
     COMMITS,
     async () => {
       const bytes = someBytes(5_000, 1)
@@ -82,7 +82,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       const begin = ({ blobs }: BlobNode, bytes: AsyncIterable<Uint8Array>) =>
         refusalOf(blobs.upload(access, { expectedHash: null, bytes, declaredBytes: null, mimeType: null, provenance: null }))
       const letGo: (() => void)[] = []
-      /** Bytes of an upload that does not end before the test ends it. */
+      /** Bytes of an upload that ends only when the test ends it. */
       const arriving = (began: () => void): AsyncIterable<Uint8Array> => {
         const end = new Promise<void>((resolve) => letGo.push(resolve))
         return (async function* () {
@@ -97,7 +97,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       }
       const refusals = () => Promise.all(nodes.map((node) => begin(node, inPieces(someBytes(20)))))
       expect(await refusals()).toEqual(['TOO_MANY_UPLOADS', 'TOO_MANY_UPLOADS'])
-      // Their nodes renew no reservation meanwhile, so the running uploads expire.
+      // Renews no reservation, so that the running uploads expire.
       await time.advance(3 * 60_000)
       expect(await refusals()).toEqual(['accepted', 'accepted'])
       for (const end of letGo) end()
@@ -106,7 +106,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
   )
 
   it.each(SEEDS)(
-    '[BLOB-24] a blob uploaded on any node at any step of a collection can be read, and only one object of it stays: seed %i',
+    '[BLOB-24] a blob uploaded on any node at any step of a collection stays readable, and one object of it stays: seed %i',
     COMMITS,
     async (seed) => {
       const draw = drawn(seed)
@@ -128,7 +128,7 @@ describe.skipIf(typeof opened === 'string')('blobs of two nodes on one database 
       await collector.collect()
       expect(paused).toBe(true)
       await readsBack(bytes)
-      // Replaced bytes to which links may still lead are kept for an hour.
+      // Replaced bytes are kept for an hour, since links may still lead to them.
       await time.advance(2 * HOUR_MS)
       for (const node of nodes) await node.collect()
       await readsBack(bytes)

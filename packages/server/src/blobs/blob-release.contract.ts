@@ -9,7 +9,7 @@ import { onFreshLedger } from './testing/fresh-ledger.ts'
 
 const naming = (...hashes: readonly string[]) => JSON.stringify({ images: hashes.map((blobRef) => ({ blobRef })) })
 
-/** Registers what every driver keeps to of references in bodies and points, and of the end of grants. */
+/** Registers the contract of every driver for references in bodies and recovery points, and for the end of grants. */
 export function describeBlobReleaseContract(name: string, open: () => Promise<OpenBlobLedger>): void {
   describe(`BlobLedger, release: ${name}`, () => {
     let store: OpenBlobLedger
@@ -20,13 +20,13 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     const create = async (text: string, more: Partial<DocumentWrite> = {}, workspaceId = ws) =>
       written(await store.documents.write(creation({ workspaceId, id: `doc-${randomUUID()}` }, text, more)))
     const write = async (head: DocumentHead, text: string, nowMs: number) =>
-      // Without a new version no recovery point is taken.
+      // A write without a new version takes no recovery point.
       written(await store.documents.write(change(head, text, { nowMs, bump: false })))
     const isOrphan = async (of = hash) => (await ledger().orphans(100_000)).includes(of)
     const releaseBefore = (beforeMs: number) => ledger().releaseUnreferenced(beforeMs, 1000, beforeMs + 300_000)
 
     describe('references', () => {
-      it('[BLOB-2] [BLOB-6] the documents that reference a hash are those whose stored body does, in their workspace', async () => {
+      it('[BLOB-2] [BLOB-6] a document references a hash when its stored body does, within its workspace', async () => {
         const other = newHash()
         const head = await create(naming(hash, other))
         const later = await create(naming(hash), { nowMs: 2000 })
@@ -40,7 +40,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await store.documents.referencing(ws, other)).toHaveLength(1)
       })
 
-      it('[BLOB-2] a set of thousands of references is updated by its differences', async () => {
+      it('[BLOB-2] a write replaces the references of a document, also when they are thousands', async () => {
         const hashes = Array.from({ length: 2500 }, newHash)
         const head = await create(naming(...hashes))
         await granted(ledger(), aGrant(ws, hashes[0] as string))
@@ -54,7 +54,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hashes[0] as string)).not.toBeNull()
       })
 
-      it('[LIFE-30] of tens of thousands of references only those to blobs of the workspace are stored', async () => {
+      it('[LIFE-30] of tens of thousands of references in a body only those to blobs of the workspace are stored', async () => {
         await granted(ledger(), aGrant(ws, hash))
         const many = [hash, ...Array.from({ length: 60_000 }, (_, i) => i.toString(16).padStart(64, '0'))].sort()
         const set = { ownerId: 'ada', ownerName: 'Ada', body: { ...bodyOf('{}'), blobReferences: many } }
@@ -65,7 +65,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).not.toBeNull()
       })
 
-      it('[BLOB-2] a write that does not change the body keeps the references', async () => {
+      it('[BLOB-2] a write that does not change the body keeps the references of the document', async () => {
         const head = await create(naming(hash))
         const { body: _, ...set } = { body: null, sharedWith: ['bob'] }
         await store.documents.write(change(head, '', { set, log: { kind: 'none' } }))
@@ -74,7 +74,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     })
 
     describe('release', () => {
-      it('[BLOB-15] the grace period runs from the upload, and its end removes grant and uploaders and makes the blob an orphan', async () => {
+      it('[BLOB-15] a grant ends one grace period after the upload, with its uploaders, and the blob becomes an orphan', async () => {
         await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         await releaseBefore(999)
         expect(await ledger().find(ws, hash)).not.toBeNull()
@@ -86,7 +86,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[BLOB-15] a referenced grant stays, and the grace period runs from its last reference', async () => {
+      it('[BLOB-15] a referenced grant stays, and its grace period runs from the last reference', async () => {
         const first = await create(naming(hash))
         await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         const second = await create(naming(hash), { nowMs: 1500 })
@@ -102,7 +102,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).toBeNull()
       })
 
-      it('[BLOB-15] a reference within the grace period keeps the blob, one in another workspace does not', async () => {
+      it('[BLOB-15] a reference within the grace period keeps the blob, one of another workspace does not', async () => {
         await granted(ledger(), aGrant(ws, hash))
         await granted(ledger(), aGrant(`${ws}x`, hash))
         await create(naming(hash), { nowMs: 2000 })
@@ -111,7 +111,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(false)
       })
 
-      it('[BLOB-15] a caller told that a blob exists has the whole grace period to reference it', async () => {
+      it('[BLOB-15] a caller who learns that a blob exists has the whole grace period to reference it', async () => {
         const byGrant = newHash()
         await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         await granted(ledger(), aGrant(ws, byGrant, { nowMs: 1000 }))
@@ -123,7 +123,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await ledger().find(ws, byGrant)]).toEqual([null, null])
       })
 
-      it('[BLOB-15] a workspace with edits that its bodies lack is skipped, and delays no other workspace', async () => {
+      it('[BLOB-15] a release skips a workspace whose bodies lack edits, and delays no other workspace', async () => {
         const head = await create('{}')
         const other = `ws-${randomUUID()}`
         await granted(ledger(), aGrant(ws, hash, { nowMs: -900 }))
@@ -144,7 +144,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(ws, hash)).toBeNull()
       })
 
-      it('[LIFE-30] one round releases a limited number of blobs, the longest unreferenced first', async () => {
+      it('[LIFE-30] one call releases at most `limit` blobs, the longest unreferenced first', async () => {
         const hashes = [newHash(), newHash(), newHash()] as const
         for (const [i, of] of hashes.entries()) await granted(ledger(), aGrant(ws, of, { nowMs: -5000 + i }))
         expect(await ledger().releaseUnreferenced(-4000, 2, 0)).toBe(2)
@@ -156,7 +156,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     })
 
     describe('recovery points', () => {
-      /** A document whose blob only its point references any more. */
+      /** Makes a document whose former blob is referenced only by its recovery point. */
       const retained = async () => {
         const head = await create(naming(hash))
         await granted(ledger(), aGrant(ws, hash))
@@ -212,7 +212,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
     })
 
     describe('orphans', () => {
-      it('[Q6] bytes that an ended upload may have left are an orphan unless another upload or grant has them', async () => {
+      it('[Q6] the hash of an ended upload becomes an orphan unless another upload or grant has it', async () => {
         const [one, two] = [aStream(ws, hash), aStream(`${ws}x`, hash)]
         await ledger().reserve(one, null, 1000)
         await ledger().reserve(two, null, 1000)
@@ -232,7 +232,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().strike(hash, 1000)).toBe('held')
       })
 
-      it('[Q6] the bytes stay after a release as long as another workspace holds them', async () => {
+      it('[Q6] a released blob is no orphan as long as another workspace holds it', async () => {
         await granted(ledger(), aGrant(ws, hash, { nowMs: 1000 }))
         await granted(ledger(), aGrant(`${ws}x`, hash, { nowMs: 2000 }))
         await releaseBefore(1000)
@@ -241,7 +241,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await isOrphan()).toBe(true)
       })
 
-      it('[Q2] an upload that was never ended is removed after its deadline', async () => {
+      it('[Q2] the hash of an upload that was never ended is an orphan after the deadline', async () => {
         const upload = aStream(ws, hash, { expiresAtMs: 5000 })
         await ledger().reserve(upload, null, 1000)
         await ledger().releaseUnreferenced(-1_000_000, 1000, 4999)
@@ -260,7 +260,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         return ledger().grant(aGrant(ws, hash, { object, ...more }))
       }
 
-      it('[BLOB-24] grants in every workspace name the object that was granted last, also after a restart', async () => {
+      it('[BLOB-24] grants in every workspace name the newest object of the hash, also after a restart', async () => {
         const other = `${ws}x`
         expect(await grantAs(nameOf('1'))).toMatchObject({ grant: { object: nameOf('1') } })
         expect(await grantAs(nameOf('2'), { workspaceId: other })).toMatchObject({ grant: { object: nameOf('2') } })
@@ -269,7 +269,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().find(other, hash)).toMatchObject({ object: nameOf('2') })
       })
 
-      it('[BLOB-24] an object that was not announced, or was announced for another hash, is not granted, and nothing changes', async () => {
+      it('[BLOB-24] a grant of an object that was not announced, or for another hash, changes nothing', async () => {
         const stranger = nameOf('3', newHash())
         await ledger().announce(stranger, 600_000)
         for (const object of [nameOf('4'), stranger]) {
@@ -279,7 +279,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect(await ledger().uploadedBy(ws, hash, 'ada')).toBe(false)
       })
 
-      it('[BLOB-24] a replaced object may be removed from its time on, and at once when its hash is granted a third object', async () => {
+      it('[BLOB-24] a replaced object may be removed after its time, or at once when a third object is granted', async () => {
         await grantAs(nameOf('1'))
         await grantAs(nameOf('2'), { nowMs: 2000, replacedUntilMs: 9000 })
         expect(await struck(8999)).toEqual([])
@@ -315,7 +315,7 @@ export function describeBlobReleaseContract(name: string, open: () => Promise<Op
         expect([await ledger().find(ws, hash), await struck(5000)]).toEqual([null, []])
       })
 
-      it('[BLOB-15] [BLOB-24] struck objects at the head of the list can be passed over, without losing any behind them', async () => {
+      it('[BLOB-15] [BLOB-24] `struck` can pass over the first objects of its list and returns all others', async () => {
         for (const digits of ['1', '2', '3']) await ledger().announce(nameOf(digits), 5000)
         await ledger().releaseUnreferenced(-1_000_000, 1000, 5000)
         const all = await ledger().struck(5000, 100_000)

@@ -1,6 +1,6 @@
 import { badRequest, readMembers } from '../kernel/bad-request.ts'
 
-/** Reads the body of upload-url. [interface, Endpoints] */
+/** Reads the body of an upload-url request. [interface, Endpoints] */
 export function readUploadRequest(json: unknown): { readonly sizeBytes: number; readonly mimeType: string | null } {
   const { size, mimeType } = readMembers(json)
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
@@ -9,12 +9,12 @@ export function readUploadRequest(json: unknown): { readonly sizeBytes: number; 
   return { sizeBytes: size, mimeType: readMimeType(mimeType) }
 }
 
-/** Reads the body of finalize. */
+/** Reads the body of a finalize request. */
 export function readFinalizeRequest(json: unknown): { readonly mimeType: string | null } {
   return { mimeType: readMimeType(readMembers(json).mimeType) }
 }
 
-/** On every path, text that is not a usable type is stored as the unknown type. [BLOB-4] */
+/** Accepts any text. On every path, text that is not a usable type is stored as the unknown type. [BLOB-4] */
 function readMimeType(value: unknown): string | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value

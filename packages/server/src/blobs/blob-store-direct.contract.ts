@@ -6,7 +6,7 @@ import { collected, hashOf, keepBytes, someBytes } from './testing/blob-bytes.ts
 
 const TTL_SECS = 600
 
-/** What a store with `direct` keeps to; the tests are skipped where it has none. */
+/** Registers the contract of direct transfer. Its tests are skipped for a store without `direct`. */
 export function describeDirectTransferContract(opened: () => OpenBlobStore): void {
   describe('direct transfer', () => {
     const fresh = (length = 1_000) => someBytes(length, Number.parseInt(randomUUID().slice(0, 8), 16))
@@ -29,14 +29,14 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       { url, headers }: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
       bytes: Uint8Array,
     ) => (await fetch(url, { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer> })).status
-    /** A staged object as a client leaves it. */
+    /** Stages an object as a client does. */
     const stage = async (direct: DirectTransfer, bytes: Uint8Array): Promise<string> => {
       const key = stagingKey()
       expect(await put(await uploadUrl(direct, key, bytes), bytes)).toBe(200)
       return key
     }
 
-    it('[BLOB-10] [BLOB-12] a PUT to the URL stages bytes, which are no blob until they are promoted', async (context) => {
+    it('[BLOB-10] [BLOB-12] a PUT to an upload URL stages bytes that are no blob until promoted', async (context) => {
       const direct = directOf(context)
       const bytes = fresh(200_000)
       const hash = hashOf(bytes)
@@ -65,7 +65,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       await direct.removeStaged(key)
     })
 
-    it('[BLOB-10] the URL is valid for one type, length and key only', async (context) => {
+    it('[BLOB-10] an upload URL is valid for one type, length and key only', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const upload = await uploadUrl(direct, stagingKey(), bytes)
@@ -94,7 +94,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await direct.inspect(key, null)).toEqual({ kind: 'missing' })
     })
 
-    it('[BLOB-12] an object that another one replaced is not promoted', async (context) => {
+    it('[BLOB-12] a staged object that was replaced after its inspection is not promoted', async (context) => {
       const direct = directOf(context)
       const [first, second] = [fresh(), fresh()]
       const key = await stage(direct, first)
@@ -118,7 +118,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       await direct.removeStaged(key)
     })
 
-    it('[BLOB-12] objects staged again after their upload ended are found by age, a limited number at a time', async (context) => {
+    it('[BLOB-12] objects staged after their upload ended are removed by age, a limited number at a time', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const keys = [await stage(direct, bytes), await stage(direct, bytes), await stage(direct, bytes)]
@@ -133,7 +133,7 @@ export function describeDirectTransferContract(opened: () => OpenBlobStore): voi
       expect(await left()).toBe(0)
     })
 
-    it('[BLOB-9] a download URL answers the bytes with the type and disposition it was made with', async (context) => {
+    it('[BLOB-9] a download URL answers the bytes with the type and disposition for which it was made', async (context) => {
       const direct = directOf(context)
       const bytes = fresh()
       const hash = await keepBytes(opened().store, bytes)

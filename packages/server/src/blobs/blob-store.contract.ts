@@ -6,19 +6,19 @@ import { collected, hashOf, inPieces, keepBytes, receiveBytes, someBytes } from 
 
 export interface OpenBlobStore extends AsyncDisposable {
   readonly store: BlobStore
-  /** Names of every file or object there is, readable or not. */
+  /** Names of all files or objects, readable as blobs or not. */
   everything(): Promise<readonly string[]>
-  /** Opens the same store again, as a restart does; what was under way is forgotten and nothing is cleared. */
+  /** Opens the same store again, as a restart does: uploads in progress are forgotten, and nothing is removed. */
   reopen(): Promise<void>
 }
 
-/** Registers what every driver of `BlobStore` keeps to. */
+/** Registers the contract of every driver of `BlobStore`. */
 export function describeBlobStoreContract(name: string, open: () => Promise<OpenBlobStore>): void {
   describe(`BlobStore: ${name}`, () => {
     let opened: OpenBlobStore
     const store = () => opened.store
     const fresh = (length = 1_000) => someBytes(length, Number.parseInt(randomUUID().slice(0, 8), 16))
-    /** What `action` left behind or took away. */
+    /** Returns by how many files or objects `action` changed their number. */
     const changes = async (action: () => Promise<unknown>): Promise<number> => {
       const before = (await opened.everything()).length
       await action()
@@ -42,7 +42,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(received.hash, null))).toEqual(bytes)
       })
 
-      it('[BLOB-3] blobs of zero bytes, one byte and one piece longer than any buffer are received', async () => {
+      it('[BLOB-3] a store receives blobs of zero bytes, of one byte, and of one piece longer than any buffer', async () => {
         for (const length of [0, 1, 65_536, 3_000_001]) {
           const bytes = fresh(length)
           const received = await store().receive(inPieces(bytes, 2_500_000), () => {})
@@ -62,7 +62,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(left).toBe(0)
       })
 
-      it('[BLOB-3] bytes that are already stored stay readable, and discarding a second copy keeps the first', async () => {
+      it('[BLOB-3] discarding a second copy of stored bytes keeps the first copy readable', async () => {
         const bytes = fresh()
         const hash = await keepBytes(store(), bytes)
         const left = await changes(async () => {
@@ -73,7 +73,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hash, null))).toEqual(bytes)
       })
 
-      it('[Q2] the byte count is reported before more is read, and a refusal ends the source and leaves nothing', async () => {
+      it('[Q2] the byte count is reported before more is read, and a refusal ends the source and leaves no file', async () => {
         const counts: number[] = []
         let ended = false
         async function* source() {
@@ -96,7 +96,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect([counts, ended, left]).toEqual([[100, 200, 300, 400], true, 0])
       })
 
-      it('[BLOB-3] a failing source leaves nothing, and its error is passed on', async () => {
+      it('[BLOB-3] a source that fails leaves no bytes in the store, and its error is passed on', async () => {
         const failure = new Error('the client went away')
         async function* source() {
           yield fresh(200_000)
@@ -119,7 +119,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await collected(await store().read(hashOf(bytes), null))).toEqual(bytes)
       })
 
-      it('[BLOB-3] what an ended process was receiving is removed at the start, and nothing else', async () => {
+      it('[BLOB-3] `clearAbandoned` removes the bytes that an ended process was receiving, and no blob', async () => {
         const kept = await keepBytes(store(), fresh())
         const before = await opened.everything()
         await receiveBytes(store(), fresh(2_000))
@@ -152,7 +152,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await store().read(hash, { start: 0, end: 9 })).toBeNull()
       })
 
-      it('[BLOB-7] a reader may stop early or never begin, any number of times', async () => {
+      it('[BLOB-7] readers of a blob may stop early or never begin, any number of times', async () => {
         const hash = await keepBytes(store(), fresh(2_000_000))
         for (let i = 0; i < 50; i++) {
           for await (const piece of (await store().read(hash, null)) ?? []) {
@@ -165,7 +165,7 @@ export function describeBlobStoreContract(name: string, open: () => Promise<Open
         expect(await store().size(hash)).toBe(2_000_000)
       })
 
-      it('[BLOB-3] the check resolves while the store works', async () => {
+      it('[BLOB-3] `check` resolves while the store works', async () => {
         await expect(store().check()).resolves.toBeUndefined()
       })
     })

@@ -12,7 +12,7 @@ export function newObject(hash: string, random: Random): string {
   return `${hash}.${Buffer.from(random.bytes(RANDOM_BYTES)).toString('hex')}`
 }
 
-/** Returns the hash in the name of an object; `null` when this is not the name of an object. */
+/** Returns the hash in the name of an object; `null` for a text that is not the name of an object. */
 export function hashOfObject(name: string): string | null {
   return OBJECT.exec(name)?.[1] ?? null
 }
@@ -64,8 +64,8 @@ export interface DirectTransfer {
     | { readonly kind: 'missing' }
   >
   /**
-   * Copies exactly the staged object that was inspected, so that it is readable as `object`. Returns `changed` when the
-   * staged object was replaced meanwhile, or its hash is not the one in the name.
+   * Copies exactly the staged object that was inspected, so that it is readable as `object`. Returns `changed` when the staged object was replaced
+   * meanwhile, or when its hash differs from that in the name.
    */
   promote(stagingKey: string, object: string, mimeType: string): Promise<'promoted' | 'changed'>
   /**
@@ -76,9 +76,9 @@ export interface DirectTransfer {
   /** Removes a staged object; a missing one is no error. */
   removeStaged(stagingKey: string): Promise<void>
   /**
-   * Removes at most `limit` staged objects that were written before `beforeMs`, also those that no reservation names.
-   * Returns how many it removed. One that cannot be removed keeps no other from being removed; when that leaves fewer than `limit`,
-   * the call rejects after the others are gone. [BLOB-12]
+   * Removes at most `limit` staged objects that were written before `beforeMs`, also objects that no reservation names. Returns how many it removed.
+   * An object that cannot be removed does not stop the removal of others; when fewer than `limit` were removed because of such an object, the call
+   * rejects after the others are gone. [BLOB-12]
    */
   removeStagedBefore(beforeMs: number, limit: number): Promise<number>
   /** Returns a URL for a GET that answers with this content type and disposition. [BLOB-9] */
@@ -115,9 +115,9 @@ export interface BlobStore {
   /** Lists every object with its size, for verify and restore. A hash may have several objects. */
   list(): AsyncIterable<{ readonly object: string; readonly hash: string; readonly sizeBytes: number }>
   /**
-   * Removes what uploads of ended processes left behind; called at the start, before any upload. A store with `direct`
-   * may be shared by several processes, so it removes only what is old enough, and may be called at any time. What cannot be
-   * removed does not keep the rest; the call rejects afterwards.
+   * Removes the bytes that uploads of ended processes left behind. Called at the start, before any upload. A store with `direct` may be shared by
+   * several processes, so it removes only bytes that are old enough, and may be called at any time. When some bytes cannot be removed, the call
+   * removes all others and then rejects.
    */
   clearAbandoned(): Promise<void>
   /** Resolves when blobs can be read and written. [OPS-2] */

@@ -25,7 +25,7 @@ const path: Readonly<Record<string, ExchangeParameter>> = {
 }
 const UPLOADER_ERRORS = ['EDIT_FORBIDDEN', 'BLOB_TOO_LARGE', 'STORAGE_QUOTA', 'BLOB_STORE_ERROR', 'NOT_PERSISTED'] as const
 
-/** Requests and answers of the blob routes. [REST-36] */
+/** Schemas of requests and answers of the blob routes. [REST-36] */
 export const BLOB_EXCHANGES = {
   get: {
     path,

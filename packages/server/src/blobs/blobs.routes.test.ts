@@ -93,7 +93,7 @@ describe('POST', () => {
 })
 
 describe('GET and HEAD', () => {
-  it('[BLOB-7] GET answers the bytes with their headers', async () => {
+  it('[BLOB-7] GET of a blob answers its bytes and headers', async () => {
     const bytes = someBytes(5_000, 30)
     const hash = await stored(bytes)
     const answer = await relay.call('GET', at(hash), { as: viewer })
@@ -108,7 +108,7 @@ describe('GET and HEAD', () => {
     })
   })
 
-  it('[BLOB-8] HEAD has the headers of GET and the time when the blob was stored', async () => {
+  it('[BLOB-8] HEAD of a blob answers the headers of GET and the time when the blob was stored', async () => {
     const before = Date.now()
     const hash = await stored(someBytes(5_000, 31), 'image/svg+xml')
     const get = await relay.call('GET', at(hash), { as: ann })
@@ -122,7 +122,7 @@ describe('GET and HEAD', () => {
     expect((await relay.call('HEAD', at(hashOf(someBytes(32))), { as: ann })).status).toBe(404)
   })
 
-  it('[BLOB-7] one range answers 206 or 416, several answer 200, If-None-Match answers 304', async () => {
+  it('[BLOB-7] GET with one range answers 206 or 416, with several 200, with If-None-Match 304', async () => {
     const bytes = someBytes(1_000, 33)
     const hash = await stored(bytes)
     const get = (headers: Record<string, string>) => relay.call('GET', at(hash), { as: ann, headers })
@@ -215,7 +215,7 @@ describe('[BLOB-4] [BLOB-7] [X22] what a blob is served as, by the type it was u
     ['IMAGE/SVG+XML; charset=utf-8', 'image/svg+xml', 'attachment'],
   ]
 
-  it('the table has 60 types', () => expect(rows.length).toBeGreaterThanOrEqual(56))
+  it('the type table has at least 56 rows', () => expect(rows.length).toBeGreaterThanOrEqual(56))
 
   it.each(rows.map((row, i) => [i, ...row] as const))(
     'row %i of the type table: type %s is served with its stored type and disposition',

@@ -16,7 +16,7 @@ const CACHED = 'private, max-age=31536000, immutable'
 const NO_STORE = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkBlobHash(params.hash ?? '')
 
-/** The blob routes without their handlers. [interface, Endpoints] */
+/** Declarations of the blob routes, without handlers. [interface, Endpoints] */
 export const BLOB_ROUTES = {
   get: {
     method: 'GET',
@@ -72,7 +72,7 @@ export const BLOB_ROUTES = {
   },
 } as const satisfies Record<string, RouteDeclaration>
 
-/** The blob routes with their handlers, which call the service. */
+/** Returns the blob routes with handlers that call the service. */
 export function blobRoutes(blobs: Blobs): readonly Route[] {
   return [
     { ...BLOB_ROUTES.get, handle: (request) => getBlob(request, blobs) },
@@ -156,7 +156,7 @@ function servedHeaders(
     'Cache-Control': CACHED,
     'Accept-Ranges': 'bytes',
     'Content-Security-Policy': "default-src 'none'; sandbox",
-    // The token decides who may read the bytes; a page that is cross-origin isolated may still show them. [H7]
+    // The token decides who may read the bytes. This header lets a cross-origin isolated page show them. [H7]
     'Cross-Origin-Resource-Policy': 'cross-origin',
     ...(isAttachment(mimeType) && { 'Content-Disposition': 'attachment' }),
   }

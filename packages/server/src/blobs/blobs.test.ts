@@ -43,7 +43,7 @@ it('[BLOB-7] reading returns the bytes, or the requested range', async () => {
   expect(await collected(await delivery.open({ start: 10, end: 19 }))).toEqual(bytes.slice(10, 20))
 })
 
-it('[BLOB-3] [BLOB-8] missing or truncated bytes are not served, and uploading them again repairs the blob', async () => {
+it('[BLOB-3] [BLOB-8] a blob without all its bytes is not served whole, and a new upload repairs it', async () => {
   const { blobs, upload, files, store } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)
@@ -54,7 +54,7 @@ it('[BLOB-3] [BLOB-8] missing or truncated bytes are not served, and uploading t
     if (delivery.kind !== 'stream') throw new Error('no stream')
     return (await collected(await delivery.open(null)))?.byteLength
   }
-  // A response of the recorded length is cut where the bytes end, and never ends as if it were whole.
+  // A response of the recorded length is cut where the stored bytes end. It never ends as if it were complete.
   writeFileSync(files()[0] as string, bytes.slice(0, 10))
   expect([await served(), await confirmed()]).toEqual([10, 'NOT_FOUND'])
   await upload(ann, bytes)

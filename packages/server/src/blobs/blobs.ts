@@ -6,7 +6,7 @@ import { createPresignedTransfer, type DownloadLink, type PresignedTransfer } fr
 import { LOST, unknownBlob } from './refusals.ts'
 import { createUploads, type TakeUpload } from './uploads.ts'
 
-/** How the bytes of a blob reach a caller. */
+/** How a caller gets the bytes of a blob. */
 export type BlobDelivery =
   | { readonly kind: 'stream'; readonly open: (range: ByteRange | null) => Promise<AsyncIterable<Uint8Array>> }
   | ({ readonly kind: 'redirect' } & DownloadLink)
@@ -21,18 +21,18 @@ export interface Blobs {
   readonly presigned: Pick<PresignedTransfer, 'uploadUrl' | 'finalize'>
   /** Returns the record of a blob that the caller may read. [BLOB-6] */
   find(access: Access, hash: string): Promise<BlobGrant>
-  /** Throws NOT_FOUND unless all bytes of a grant that `find` returned are there. [BLOB-8] */
+  /** Throws NOT_FOUND unless the store has all bytes of a grant that `find` returned. [BLOB-8] */
   confirm(grant: BlobGrant): Promise<void>
   /**
    * Returns the bytes of a grant that `find` returned, or a presigned link that is valid for `ttlSecs` (default: the
    * lifetime of REST links). [BLOB-7, BLOB-9]
    */
   deliver(grant: BlobGrant, ttlSecs?: number): Promise<BlobDelivery>
-  /** Returns a link into the object store, with the order of refusals of BLOB-13. */
+  /** Returns a link into the object store. Refusals have the order of BLOB-13. */
   downloadUrl(access: Access, hash: string): Promise<DownloadLink>
 }
 
-/** The range of the whole blob, with its end, so that reading stops there. */
+/** Returns the range of the whole blob; its end makes reading stop there. `null` for an empty blob. */
 function wholeOf({ sizeBytes }: BlobGrant): ByteRange | null {
   return sizeBytes === 0 ? null : { start: 0, end: sizeBytes - 1 }
 }

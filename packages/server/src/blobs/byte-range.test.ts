@@ -21,7 +21,7 @@ it.each([
   ['bytes=0x1-2', 'whole'],
   ['items=0-1', 'whole'],
   ['', 'whole'],
-] as const)('[BLOB-7] the range %s of a hundred bytes is resolved', (header, expected) => {
+] as const)('[BLOB-7] the Range header %s for a blob of a hundred bytes is resolved', (header, expected) => {
   expect(readRange(header, 100)).toEqual(expected)
 })
 

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
 const open = blobWorkspaces()
 
-it('[BLOB-15] after a jump of the wall clock ages are used only once the grace period has passed without another jump', async () => {
+it('[BLOB-15] after a jump of the wall clock ages are trusted again after a grace period without another jump', async () => {
   const time = manualTime()
   const trusted = createClockJumps(time.clock, 5 * MINUTE_MS)
   await time.advance(MINUTE_MS)
@@ -25,7 +25,7 @@ it('[BLOB-15] after a jump of the wall clock ages are used only once the grace p
   expect(trusted()).toBe(false)
 })
 
-it('[BLOB-15] a clock adjusted by seconds changes nothing', async () => {
+it('[BLOB-15] ages stay trusted when the wall clock is adjusted by seconds', async () => {
   const time = manualTime()
   const trusted = createClockJumps(time.clock, 5 * MINUTE_MS)
   time.jumpWall(30_000)

@@ -1,11 +1,11 @@
 import type { Clock } from '../kernel/clock.ts'
 
-/** A smaller step of the wall clock is no jump. */
+/** A smaller step of the wall clock does not count as a jump. */
 const MAX_DRIFT_MS = 60_000
 
 /**
- * Tells at each call whether ages by the wall clock can be trusted. After a jump of the wall clock they cannot, until
- * `graceMs` have passed on the monotonic clock: by then everything from before the jump is really that old. [BLOB-15]
+ * Makes a function that returns whether ages by the wall clock can be trusted. After a jump of the wall clock they cannot, until `graceMs` have
+ * passed on the monotonic clock: by then everything from before the jump is really that old. [BLOB-15]
  */
 export function createClockJumps(clock: Clock, graceMs: number): () => boolean {
   let lookedMs = { wall: clock.nowMs(), monotonic: clock.monotonicMs() }

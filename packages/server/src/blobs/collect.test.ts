@@ -12,7 +12,9 @@ const MINUTE_MS = 60_000
 const open = blobWorkspaces()
 const ann = callerOf()
 
-/** A ledger in which these documents have edits that no body has yet. Nothing is released while one of them is in the workspace `busy`. */
+/**
+ * A ledger in which the documents of `behind` have edits that their bodies lack. It releases nothing while one of them is in the workspace `busy`.
+ */
 const ledgerBehind =
   (behind: () => readonly DocumentRef[]) =>
   (real: BlobLedger): BlobLedger => ({
@@ -22,7 +24,7 @@ const ledgerBehind =
       behind().some(({ workspaceId }) => workspaceId === 'busy') ? 0 : real.releaseUnreferenced(...args),
   })
 
-it('[BLOB-15] an unreferenced blob is deleted with its bytes after the grace period, and not before', async () => {
+it('[BLOB-15] an unreferenced blob is deleted with its bytes when the grace period is over, not earlier', async () => {
   const { upload, collect, ledger, files, time } = await open()
   const hash = await upload(ann, someBytes(100))
   await time.advance(4 * MINUTE_MS)
@@ -33,7 +35,7 @@ it('[BLOB-15] an unreferenced blob is deleted with its bytes after the grace per
   expect([files(), await ledger.find('acme', hash), await ledger.orphans(9)]).toEqual([[], null, []])
 })
 
-it('[BLOB-15] a referenced blob stays, and is deleted a grace period after its last document', async () => {
+it('[BLOB-15] a referenced blob stays, and is deleted a grace period after its last reference', async () => {
   const { upload, collect, reference, documents, ledger, files, time } = await open()
   const hash = await upload(ann, someBytes(100))
   const key = await reference(ann, 'doc', [hash])
@@ -49,7 +51,7 @@ it('[BLOB-15] a referenced blob stays, and is deleted a grace period after its l
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] bytes are deleted with the last grant of any workspace', async () => {
+it('[BLOB-15] the bytes of a blob are deleted with its last grant of any workspace', async () => {
   const { upload, collect, reference, ledger, files, time } = await open()
   const bytes = someBytes(100)
   const hash = await upload(ann, bytes)
@@ -69,7 +71,7 @@ it('[CFG-8] with a grace period of 0 an unreferenced blob is deleted in the next
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that fails, only their workspace is skipped', async () => {
+it('[BLOB-15] [LIFE-30] edits that a body lacks are stored before a release; a failure delays only that workspace', async () => {
   const settled: unknown[] = []
   let behind = [
     { workspaceId: 'busy', id: 'typed' },
@@ -95,7 +97,7 @@ it('[BLOB-15] [LIFE-30] edits that no body has yet are stored first; when that f
   expect(await ledger.find('busy', hash)).toBeNull()
 })
 
-it('[BLOB-15] [LIFE-30] sixty documents that cannot be stored do not keep the blobs of other workspaces', async () => {
+it('[BLOB-15] [LIFE-30] sixty documents that cannot be stored delay no blob of another workspace', async () => {
   let behind = Array.from({ length: 60 }, (_, at) => ({ workspaceId: 'broken', id: `damaged-${at}` }))
   behind.push({ workspaceId: 'busy', id: 'typed' })
   const { upload, collect, ledger, time } = await open({
@@ -112,7 +114,7 @@ it('[BLOB-15] [LIFE-30] sixty documents that cannot be stored do not keep the bl
   expect(await ledger.find('busy', hash)).toBeNull()
 })
 
-it('[LIFE-30] a round of blob collection is limited and reports when there is more', async () => {
+it('[LIFE-30] one batch of blob collection is limited and reports when there is more', async () => {
   const { upload, store, ledger, files, time } = await open()
   for (let i = 0; i < 60; i++) await upload(ann, someBytes(10, i))
   await time.advance(10 * MINUTE_MS)
@@ -121,7 +123,7 @@ it('[LIFE-30] a round of blob collection is limited and reports when there is mo
   expect([await batch(), files().length]).toEqual([false, 0])
 })
 
-it('[BLOB-15] bytes that could not be deleted are tried again', async () => {
+it('[BLOB-15] the next round of blob collection deletes bytes that could not be deleted', async () => {
   let fails = true
   const { upload, collect, files, time } = await open({
     store: (real) => ({
@@ -137,7 +139,7 @@ it('[BLOB-15] bytes that could not be deleted are tried again', async () => {
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] [BLOB-24] a blob whose bytes cannot be removed keeps no other one from being removed, also beyond its batch', async () => {
+it('[BLOB-15] [BLOB-24] a blob whose bytes cannot be removed does not stop the removal of others, also beyond its batch', async () => {
   const bad = new Set<string>()
   const { upload, collect, ledger, files, fileOf, time } = await open({
     store: (real) => ({
@@ -159,7 +161,7 @@ it('[BLOB-15] [BLOB-24] a blob whose bytes cannot be removed keeps no other one 
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] blobs whose bytes cannot be removed keep no other one from being removed, also when they fill a batch, and are each tried once in a round', async () => {
+it('[BLOB-15] blobs whose bytes cannot be removed do not stop the removal of others, also when they fill a batch, and are tried once in a round', async () => {
   const bad = new Set<string>()
   const tried: string[] = []
   const { upload, collect, ledger, files, time } = await open({
@@ -173,7 +175,7 @@ it('[BLOB-15] blobs whose bytes cannot be removed keep no other one from being r
   })
   for (let i = 0; i < 60; i++) bad.add((await ledger.find('acme', await upload(ann, someBytes(10, i))))?.object ?? '')
   await time.advance(10 * MINUTE_MS)
-  // From here on they are at the head of what is to be removed.
+  // After this round the 60 blobs are at the head of the list of objects to remove.
   await expect(collect()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await time.advance(1_000)
   for (let i = 60; i < 80; i++) await upload(ann, someBytes(10, i))
@@ -186,7 +188,7 @@ it('[BLOB-15] blobs whose bytes cannot be removed keep no other one from being r
   expect(files()).toEqual([])
 })
 
-it('[BLOB-15] while the blob store does not answer, a round of blob collection asks it once', async () => {
+it('[BLOB-15] while the blob store does not answer, a round of blob collection calls it once', async () => {
   let asked = 0
   const down = () => Promise.reject(new RelayError('UNAVAILABLE', 'no answer'))
   const { upload, collect, time } = await open({
@@ -198,7 +200,7 @@ it('[BLOB-15] while the blob store does not answer, a round of blob collection a
   expect(asked).toBe(1)
 })
 
-it('[BLOB-12] a staged object that cannot be removed keeps neither another one nor released blobs', async () => {
+it('[BLOB-12] a staged object that cannot be removed delays no other staged object and no released blob', async () => {
   let direct: ReturnType<typeof directStore> | undefined
   const bad = new Set<string>()
   const { blobs, upload, collect, files, time } = await open({
@@ -226,7 +228,7 @@ it('[BLOB-12] a staged object that cannot be removed keeps neither another one n
   expect([[...(direct?.staged.keys() ?? [])], files()]).toEqual([[...bad], []])
 })
 
-it('[BLOB-12] staged objects that cannot be removed keep no other one from being removed, also when they fill a batch', async () => {
+it('[BLOB-12] staged objects that cannot be removed do not stop the removal of others, also when they fill a batch', async () => {
   let direct: ReturnType<typeof directStore> | undefined
   const bad = new Set<string>()
   const { blobs, collect, time } = await open({
@@ -272,7 +274,7 @@ it('[BLOB-12] staged objects that were never finalized are deleted with their re
   expect([direct?.staged.size, await ledger.staged('acme', hash)]).toEqual([0, []])
 })
 
-it('[BLOB-12] staged objects are removed although what else was abandoned cannot be', async () => {
+it('[BLOB-12] staged objects are removed although clearing abandoned uploads fails', async () => {
   const { time } = await open()
   let removed = 0
   const clearAbandoned = () => Promise.reject(new RelayError('UNAVAILABLE', 'no permission'))

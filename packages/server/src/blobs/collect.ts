@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { BlobLedger, StagedUpload } from './blob-ledger.port.ts'
 import type { BlobStore, DirectTransfer } from './blob-store.port.ts'
 
-/** Items of one batch. Each batch is one short transaction, so that no edit waits for it. [LIFE-30] */
+/** Items in one batch. Each batch is one short transaction, so that it does not delay edits. [LIFE-30] */
 const BATCH = 50
 const DAY_MS = 86_400_000
 /** Longest time in ms that edits wait while blobs that they may reference are released. [LIFE-30] */
@@ -14,14 +14,14 @@ export interface CollectorDeps {
     BlobLedger,
     'overdueStaged' | 'release' | 'unsettled' | 'releaseUnreferenced' | 'orphans' | 'strike' | 'struck' | 'forget'
   >
-  /** Stores the edits of a document; later edits of it wait for `quietMs` from the call on. */
+  /** Stores the edits of a document. For `quietMs` from the call on, later edits of the document wait. */
   readonly settle: (document: { readonly workspaceId: string; readonly id: string }, quietMs: number) => Promise<void>
   readonly clock: Clock
   /** How long in ms a blob that no document references is kept; 0 releases it at once. [CFG-8] */
   readonly graceMs: number
 }
 
-/** What could not be removed in the round that runs, and stands at the heads of the two lists: how much of each, and why. */
+/** How many items of each list the current round could not remove, and the first failure. These items are at the heads of the lists. */
 interface Passed {
   readonly staged: number
   readonly struck: number
@@ -31,16 +31,15 @@ interface Passed {
 const NOTHING: Passed = { staged: 0, struck: 0, failure: null }
 
 /**
- * Makes the function that removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference,
- * bytes without a grant. It returns whether there is more in this round. Bytes that cannot be removed keep nothing else from being
- * removed: the batches after them pass them over, the last batch of the round throws the first failure, and the next round tries them
- * again. [BLOB-12, BLOB-15]
+ * Makes a function that removes one batch of everything that nobody needs any more: expired staged objects, grants without a reference, bytes without
+ * a grant. The function returns whether this round has more. Items that cannot be removed do not stop the removal of others: later batches of the
+ * round pass over them, the last batch throws the first failure, and the next round tries them again. [BLOB-12, BLOB-15]
  */
 export function createBlobCollector(deps: CollectorDeps): () => Promise<boolean> {
   let passed = NOTHING
   return async () => {
     const before = passed
-    // A round that ends early, because the ledger fails, is followed by one from the beginning.
+    // When the ledger fails, the round ends early and the next call starts a new one.
     passed = NOTHING
     const staged = await removeEach(deps, overdueUploads(deps), before.staged)
     const released = await releaseUnreferenced(deps)
@@ -66,8 +65,7 @@ interface Removal<T> {
   list(skip: number): Promise<readonly T[]>
   remove(item: T): Promise<void>
   /**
-   * Takes the item off the list. Only after its removal: a crash in between then leaves a row that is found again, and not an object
-   * that nothing names.
+   * Takes the item off the list, after its removal. A crash in between then leaves a row that is found again, and not an object that no row names.
    */
   forget(item: T): Promise<void>
 }
@@ -77,7 +75,7 @@ interface Removed {
   readonly hasMore: boolean
 }
 
-/** Removes each item of a batch, whatever happens to the ones before it, as long as the store answers at all. */
+/** Removes each item of a batch, also after failures of earlier items. Stops early when the store does not answer. */
 async function removeEach<T>({ store }: CollectorDeps, { list, remove, forget }: Removal<T>, skip: number): Promise<Removed> {
   const failures: Error[] = []
   const items = await list(skip)
@@ -86,7 +84,7 @@ async function removeEach<T>({ store }: CollectorDeps, { list, remove, forget }:
       await remove(item)
     } catch (error) {
       failures.push(error instanceof Error ? error : new Error(String(error)))
-      // Each call to a store that is gone takes long.
+      // Stops here, because each call to a store that is gone takes long.
       if (!(await answers(store))) return { failures, hasMore: false }
       continue
     }
@@ -111,9 +109,8 @@ function overdueUploads({ store, ledger, clock }: CollectorDeps): Removal<Staged
 }
 
 /**
- * Removes objects that no row of the ledger names: written by a URL whose upload was finalised or refused before, or
- * left by a process that ended while it received. Their age identifies them. Returns whether there is more. [BLOB-3,
- * BLOB-12]
+ * Removes objects that no row of the ledger names: objects that were staged after their upload had been finalized or refused, and the remains of
+ * uploads whose process ended. Such objects are found by their age. Returns whether there is more. [BLOB-3, BLOB-12]
  */
 export async function removeForgottenUploads(
   store: Pick<BlobStore, 'clearAbandoned'>,
@@ -124,16 +121,16 @@ export async function removeForgottenUploads(
   const beforeMs = clock.nowMs() - presignTtlSecs * 1000 - DAY_MS
   const [staged] = await Promise.allSettled([direct.removeStagedBefore(beforeMs, BATCH)])
   if (staged.status === 'fulfilled' && staged.value === BATCH) return true
-  // Once in a round, with its last batch: it lists everything that was received and tries each failure again.
+  // Runs once in a round, with its last batch, because it lists all received bytes and tries each failure again.
   const [cleared] = await Promise.allSettled([store.clearAbandoned()])
   for (const each of [staged, cleared]) if (each.status === 'rejected') throw each.reason
   return false
 }
 
 /**
- * An edit that is not stored in a body yet may reference any blob of its workspace, and a busy workspace always has
- * such an edit. So all its documents are settled and hold back edits for a moment. A document that is edited again
- * before the release, or cannot be stored, delays the release of its workspace until the next run.
+ * Releases unreferenced grants. An edit that no body contains yet may reference any blob of its workspace, and a busy workspace always has such an
+ * edit. So all documents of the workspace are settled and hold back further edits for a moment. A document that is edited again before the release,
+ * or cannot be stored, delays the release of its workspace until the next run.
  */
 async function releaseUnreferenced({ ledger, clock, graceMs, settle }: CollectorDeps): Promise<number> {
   const nowMs = clock.nowMs()
@@ -142,7 +139,7 @@ async function releaseUnreferenced({ ledger, clock, graceMs, settle }: Collector
   return ledger.releaseUnreferenced(beforeMs, BATCH, nowMs)
 }
 
-/** Settles up to a batch of documents. Those that cannot be stored stay at the head of the list and are passed over. */
+/** Settles up to a batch of documents. Documents that cannot be stored stay at the head of the list and are passed over. */
 async function settleBatch({ ledger, settle }: Pick<CollectorDeps, 'ledger' | 'settle'>, beforeMs: number): Promise<void> {
   let settled = 0
   let failed = 0
@@ -156,10 +153,7 @@ async function settleBatch({ ledger, settle }: Pick<CollectorDeps, 'ledger' | 's
   }
 }
 
-/**
- * Strikes orphans. An upload on any node may have used a hash again since it was listed; the ledger then leaves its object
- * as it is. [Q6, R-7]
- */
+/** Strikes orphans. An upload on any node may have used the hash again since it was listed; then the ledger does not strike its object. [Q6, R-7] */
 async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> {
   const orphans = await ledger.orphans(BATCH)
   for (const hash of orphans) await ledger.strike(hash, clock.nowMs())
@@ -167,7 +161,8 @@ async function strikeOrphans({ ledger, clock }: CollectorDeps): Promise<number> 
 }
 
 /**
- * No grant can name a struck object, and no upload uses its name again, so its removal may be late or happen twice. [BLOB-24]
+ * The struck objects whose bytes are to be removed. No grant can name a struck object, and no upload uses its name again, so its removal may be late
+ * or happen twice. [BLOB-24]
  */
 function struckObjects({ store, ledger, clock }: CollectorDeps): Removal<string> {
   return {

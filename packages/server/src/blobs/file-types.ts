@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ aac: 'audio/aac', mp4: 'video/mp4', m4v: 'video/mp4', webm: 'video/webm', mov: 'video/quicktime' },
 }
 
-/** Returns the type that the end of a file name stands for; `null` for one that is not known. [FILE-6] */
+/** Returns the media type for the extension of a file name; `null` for an unknown extension. [FILE-6] */
 export function typeByExtension(fileName: string): string | null {
   const dot = fileName.lastIndexOf('.')
   const extension = fileName.slice(dot + 1).toLowerCase()

@@ -3,15 +3,15 @@ import type { BlobDeps } from './blob-deps.ts'
 import type { GrantOutcome, GrantRequest } from './blob-ledger.port.ts'
 import { newObject } from './blob-store.port.ts'
 
-/** Most time in which an upload may store its bytes and be granted; later its object counts as abandoned. */
+/** Longest time in which an upload may store its bytes and be granted. After it the object counts as abandoned. */
 const STORING_MS = 10 * 60_000
-/** Replaced bytes are kept for at least this long, for reads that have already begun. */
+/** Replaced bytes are kept for at least this long, for reads that began before the replacement. */
 const READING_MS = 60_000
 const TRY_AGAIN_MS = 1_000
 
 /**
- * Returns the name under which an upload is to store its bytes. The name is recorded before, so that a crash leaves no
- * unknown bytes in the blob store. [BLOB-24]
+ * Returns the name under which an upload must store its bytes. The ledger records the name first, so that a crash leaves no unknown bytes in the blob
+ * store. [BLOB-24]
  */
 export async function announceObject(
   hash: string,
@@ -35,7 +35,7 @@ export async function grantObject(
   const replacedUntilMs = nowMs + READING_MS + (store.direct === null ? 0 : settings.presignTtlSecs * 1000)
   const outcome = await ledger.grant({ ...request, nowMs, replacedUntilMs })
   if (outcome.kind !== 'struck') return outcome
-  // The collector may have removed the object before these bytes were stored, and then does not remove it again.
+  // The collector may have removed the object before these bytes were stored. It does not remove the object again, so the bytes are removed here.
   await store.remove(request.object).catch(() => undefined)
   throw new RelayError('UNAVAILABLE', 'Storing the blob took too long, and what was stored of it is removed; upload it again.', {
     retryAfterMs: TRY_AGAIN_MS,

@@ -5,7 +5,7 @@ import type { Provenance } from './blob-ledger.port.ts'
 export interface IngestRequest {
   readonly url: URL
   readonly authorization: string | null
-  /** Chooses the type of the blob, given what the source announces. */
+  /** Returns the type of the blob, given the type that the source announces. */
   readonly typeOf: (announced: string | null) => string | null
   readonly provenance: Provenance | null
 }
@@ -16,9 +16,7 @@ const MAX_SOURCE_BYTES = 2048
 const MAX_TAGS = 32
 const MAX_TAG_BYTES = 256
 
-/**
- * Reads the body of ingest-from-url; everything except the URL is optional. Throws BAD_URL or BAD_REQUEST. [BLOB-17]
- */
+/** Reads the body of an ingest-from-url request; everything except the URL is optional. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
 export function readIngestRequest(json: unknown): IngestRequest {
   const { url, authorization, mimeType, source, tags } = readMembers(json)
   const type = readText(mimeType, 'mimeType', null)
@@ -29,7 +27,7 @@ export function readIngestRequest(json: unknown): IngestRequest {
   }
 }
 
-/** Reads where to fetch from, and with which credential. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
+/** Reads the URL to fetch and the credential for it. Throws BAD_URL or BAD_REQUEST. [BLOB-17] */
 export function readTarget(given: {
   readonly url: unknown
   readonly authorization: unknown
@@ -48,9 +46,7 @@ function readUrl(value: unknown): URL {
   return url
 }
 
-/**
- * A value that cannot stand in a header is refused here, where the error can say so; the error never shows the value.
- */
+/** Refuses a value that cannot be sent in a header. The error says so here, and never shows the value. */
 function readAuthorization(value: string | null): string | null {
   if (value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value
   throw badRequest('authorization', 'The member authorization is text that can stand in a header.')

@@ -2,7 +2,7 @@ import type { RouteExchange } from '../kernel/exchange.ts'
 
 const TEXT = { type: ['string', 'null'] } as const
 
-/** Request and answers of ingest. [REST-36] */
+/** Schemas of the request and the answers of ingest. [REST-36] */
 export const INGEST_EXCHANGES = {
   ingest: {
     request: {

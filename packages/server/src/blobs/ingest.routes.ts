@@ -4,7 +4,7 @@ import { INGEST_EXCHANGES } from './ingest.exchanges.ts'
 import { readIngestRequest } from './ingest-request.ts'
 import type { Ingest } from './ingest.ts'
 
-/** The ingest route without its handler. [interface, Endpoints] */
+/** Declaration of the ingest route, without its handler. [interface, Endpoints] */
 export const INGEST_ROUTES = {
   ingest: {
     method: 'POST',

@@ -31,7 +31,7 @@ beforeEach(() => {
   internet.connections.length = 0
 })
 
-/** Its own workspace, unless a test names one. */
+/** A member of a workspace; without a given workspace, of a new one. */
 const member = (workspace: string = randomUUID(), claims = {}): TokenOptions => ({
   sub: 'ann',
   wsp: [{ id: workspace, role: 'member', ...claims }],
@@ -117,13 +117,13 @@ describe('refused ingests', () => {
     [{ url, tags: ['a', 7] }, 'BAD_REQUEST', 'tags[1]'],
     [{ url, tags: ['ä'.repeat(129)] }, 'BAD_REQUEST', 'tags[0]'],
     [[], 'BAD_REQUEST', 'body'],
-  ])('[BLOB-17] [REST-14] a malformed request is refused with the name of its member (%#)', async (body, code, field) => {
+  ])('[BLOB-17] [REST-14] a malformed ingest request is refused with its bad member (%#)', async (body, code, field) => {
     const answer = await ingest(body)
     expect([answer.status, answer.json]).toEqual([400, expect.objectContaining({ errorCode: code, field })])
     expect([internet.connections, answer.text.includes('Injected')]).toEqual([[], false])
   })
 
-  it('[BLOB-17] values exactly at the limits are accepted', async () => {
+  it('[BLOB-17] an ingest request with values exactly at the limits is accepted', async () => {
     serve(someBytes(5, 4))
     const tags = Array.from({ length: 32 }, (_, i) => String.fromCharCode(97 + (i % 26)).repeat(256))
     expect((await ingest({ url, source: 'x'.repeat(2_048), tags, authorization: 'y'.repeat(8_192) })).status).toBe(200)
@@ -137,14 +137,14 @@ describe('refused ingests', () => {
     ['https://2130706433/', '127.0.0.1'],
     ['https://[::1]/', '::1'],
     ['https://private.example/', 'private.example'],
-  ])('[BLOB-18] [REST-3] %s is refused', async (refused, host) => {
+  ])('[BLOB-18] [REST-3] an ingest from %s is refused', async (refused, host) => {
     const answer = await ingest({ url: refused })
     expect([answer.status, answer.json]).toEqual([403, expect.objectContaining({ errorCode: 'URL_NOT_ALLOWED', host, hop: 0 })])
     expect(answer.json.error).toMatch(/^url_not_allowed: /)
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] [BLOB-17] a redirect out of the allowlist is refused with its hop, and the authorization is not sent there', async () => {
+  it('[BLOB-18] [BLOB-17] a redirect to a host outside the allowlist is refused, and the authorization is not sent there', async () => {
     serving((response) => response.writeHead(302, { location: 'https://cdn.example/x?token=canary-query' }).end())
     const answer = await ingest({ url, authorization: SECRET })
     expect([answer.status, answer.json]).toEqual([
@@ -180,7 +180,7 @@ describe('refused ingests', () => {
     expect(await relay.storage.blobs.meteredBytes(workspace)).toBe(MAX_BLOB_BYTES)
   })
 
-  it('[BLOB-17] [BLOB-14] the quota is checked before the grant', async () => {
+  it('[BLOB-17] [BLOB-14] an ingest over quota is refused, and an ingest of a held blob is not', async () => {
     const workspace = randomUUID()
     const as = member(workspace, { quota_bytes: 10_000 })
     serve(someBytes(10_001, 5))
@@ -188,7 +188,7 @@ describe('refused ingests', () => {
     expect(await relay.storage.blobs.meteredBytes(workspace)).toBe(0)
     serve(someBytes(9_000, 6))
     expect((await ingest({ url }, as)).status).toBe(200)
-    // What is held already adds nothing, and is not refused though there is no room for it.
+    // A blob that the workspace holds adds nothing, so its ingest is accepted although the quota has no room for it.
     expect((await ingest({ url }, as)).status).toBe(200)
     expect((await ingest({ url }, member(workspace, { quota_bytes: 5_000 }))).status).toBe(200)
     expect(await relay.storage.blobs.meteredBytes(workspace)).toBe(9_000)
@@ -207,7 +207,7 @@ describe('refused ingests', () => {
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('[OPS-6] [BLOB-17] no log line and no answer contains the authorization or the query', async () => {
+  it('[OPS-6] [BLOB-17] no log line and no answer contains the authorization or the query of an ingest', async () => {
     serve(someBytes(8, 7))
     const as = member()
     const answers = [

@@ -10,7 +10,7 @@ import { tooLarge } from './refusals.ts'
 import type { TakeUpload } from './uploads.ts'
 
 export interface IngestDeps {
-  /** Limits how many uploads run at once, applies size limit and quota, and makes bytes and record durable. */
+  /** Stores the bytes: limits how many uploads run at once, applies size limit and quota, and makes bytes and record durable. */
   readonly upload: TakeUpload
   /** An empty list switches ingest off. */
   readonly allowedHosts: readonly string[]
@@ -21,18 +21,21 @@ export interface IngestDeps {
   readonly metrics: Pick<Metrics, 'add'>
 }
 
-/** Fetching of URLs into the caller's workspace. [interface, REST rule 8] */
+/** Fetches URLs into the workspace of the caller. [interface, REST rule 8] */
 export interface Ingest {
-  /** Throws what `fetch` would throw before it sends anything: EDIT_FORBIDDEN, INGEST_DISABLED, what reading the request throws, URL_NOT_ALLOWED. */
+  /** Throws the errors that `fetch` finds before it sends anything: EDIT_FORBIDDEN, INGEST_DISABLED, the errors of `readRequest`, URL_NOT_ALLOWED. */
   check(access: Access, readRequest: () => Pick<IngestRequest, 'url'>): void
-  /** Durable when it resolves. Rejects with the reason of `givenUp` when that is aborted before the grant; nothing is stored then. */
+  /**
+   * Fetches the URL and stores its bytes as a blob; durable when it resolves. When `givenUp` is aborted before the grant, rejects with its reason and
+   * stores nothing.
+   */
   fetch(access: Access, readRequest: () => IngestRequest, givenUp?: AbortSignal): Promise<BlobGrant>
 }
 
-/** [BLOB-17, U4] */
+/** Limits of one fetch. [BLOB-17, U4] */
 const LIMITS = { totalMs: 30_000, idleMs: 5_000, maxRedirects: 5, maxHeaderBytes: 16 * 1024, maxBytes: null } as const
 
-/** Checks in this order: role, ingest switched on, request, URL, the checks of every upload, then the fetch. */
+/** Makes the service. It checks in this order: role, ingest switched on, request, URL, the checks of every upload; then it fetches. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { allowedHosts, log } = deps
 
@@ -62,7 +65,7 @@ export function createIngest(deps: IngestDeps): Ingest {
         provenance: request.provenance,
         givenUp,
       })
-      // Logs the host only: paths and queries may carry secrets, and the relay does not interpret provenance.
+      // Logs only the host of the URL, because paths and queries may carry secrets. The relay does not interpret provenance.
       log.info('blob.ingested', 'A blob was fetched from a URL.', {
         audit: true,
         workspace: access.workspaceId,
@@ -76,12 +79,12 @@ export function createIngest(deps: IngestDeps): Ingest {
   }
 }
 
-/** What the source tells before its bytes. */
+/** The facts that the source announces before its bytes. */
 interface Announced {
   mimeType: string | null
 }
 
-/** Sends nothing before the upload reads the first bytes: by then the upload has its place and room in the quota. */
+/** Yields the bytes of the URL. Sends nothing before the upload reads: by then the upload has its place and its room in the quota. */
 async function* fetchedBytes(
   request: IngestRequest,
   announced: Announced,

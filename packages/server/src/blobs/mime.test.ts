@@ -36,7 +36,7 @@ describe('[BLOB-4] [X22] types that could run scripts are stored as unknown', ()
     'multipart/related; boundary=x',
     'multipart/x-mixed-replace',
     'application/x-mimearchive',
-  ])('%s is stored as application/octet-stream', (given) => {
+  ])('the script-capable type %s is stored as application/octet-stream', (given) => {
     expect(storedMimeType(given)).toBe(UNKNOWN_TYPE)
   })
 })
@@ -60,7 +60,7 @@ describe('[BLOB-4] malformed types are stored as unknown', () => {
     'bild/über',
     `image/${'x'.repeat(200)}`,
     '-x/y',
-  ])('%s is stored as application/octet-stream', (given) => {
+  ])('the malformed type %s is stored as application/octet-stream', (given) => {
     expect(storedMimeType(given)).toBe(UNKNOWN_TYPE)
   })
 })
@@ -82,12 +82,12 @@ describe('[BLOB-4] other types are kept, lower case and without parameters', () 
     ],
     ['model/gltf-binary', 'model/gltf-binary'],
     ['application/octet-stream', UNKNOWN_TYPE],
-  ])('%s is stored in lower case without parameters', (given, stored) => {
+  ])('the type %s is stored in lower case without parameters', (given, stored) => {
     expect(storedMimeType(given)).toBe(stored)
   })
 })
 
-it('[BLOB-4] a stored type stays the same when it is stored again, and fits into a header', () => {
+it('[BLOB-4] a stored media type stays the same when it is stored again, and fits into a header', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.string({ unit: anyCharacter }), fc.stringMatching(/^[a-zA-Z+.-]+\/[a-zA-Z+.-]+$/)),
@@ -102,7 +102,7 @@ it('[BLOB-4] a stored type stays the same when it is stored again, and fits into
   )
 })
 
-it('[BLOB-7] SVG and types that could run scripts are served as a download, all others inline', () => {
+it('[BLOB-7] SVG and types that could run scripts are served as a download, all other types inline', () => {
   const types = ['image/svg+xml', 'text/html', 'application/xml', 'image/png', 'application/pdf', UNKNOWN_TYPE]
   expect(types.map(isAttachment)).toEqual([true, true, true, false, false, false])
 })

@@ -1,6 +1,6 @@
 export const UNKNOWN_TYPE = 'application/octet-stream'
 
-/** RFC 6838 restricted names: no wildcard, no quoting, no white space. */
+/** Restricted names of RFC 6838: no wildcard, no quoting, no white space. */
 const NAME = '[a-z0-9][a-z0-9!#$&^_.+-]{0,126}'
 const TYPE = new RegExp(`^${NAME}/${NAME}$`)
 
@@ -36,7 +36,7 @@ export function storedMimeType(given: string | null | undefined): string {
   return TYPE.test(type) && !isScriptCapable(type) ? type : UNKNOWN_TYPE
 }
 
-/** Whether a type says itself that nobody knows what the bytes are. */
+/** Whether a type says that the content of the bytes is unknown. */
 export function isUnknownType(given: string): boolean {
   return withoutParameters(given) === UNKNOWN_TYPE
 }

@@ -8,7 +8,7 @@ import { type DirectStore, directStore } from './testing/direct-store.ts'
 const HOUR_MS = 3_600_000
 interface Presigning extends BlobWorkspace {
   readonly direct: DirectStore
-  /** Asks for a URL and puts `bytes` there; answers the key. */
+  /** Requests an upload URL, puts `bytes` there and returns the staging key. */
   put(access: typeof ann, hash: string, bytes: Uint8Array, declared?: number): Promise<string>
 }
 const openWorkspace = blobWorkspaces()
@@ -46,7 +46,7 @@ describe('upload-url', () => {
     expect(await ledger.staged('acme', hash)).toEqual([{ id: ticket.key, workspaceId: 'acme', hash, bytes: 1_000, sub: 'ann' }])
   })
 
-  it('[BLOB-10] role, size and quota are checked in this order, and a held blob is reported also over quota', async () => {
+  it('[BLOB-10] upload-url checks role, size and quota in this order, and reports a held blob also over quota', async () => {
     const { blobs, upload } = await open({ settings: { maxBlobBytes: 2_000 } })
     const ask = (access: typeof ann, sizeBytes: number) =>
       refusalOf(blobs.presigned.uploadUrl(access, { hash, sizeBytes, mimeType: null }))
@@ -65,7 +65,7 @@ describe('upload-url', () => {
     expect(await blobs.presigned.uploadUrl(ann, asked)).toMatchObject({ key: expect.any(String) })
   })
 
-  it('[Q2] upload-url reserves the size until it expires, and asking again renews the reservation without adding', async () => {
+  it('[Q2] upload-url reserves the size until the URL expires, and a repeated request only renews that', async () => {
     const { blobs, time } = await open()
     const quota = callerOf({ quotaBytes: 1_500 })
     const first = await blobs.presigned.uploadUrl(quota, asked)
@@ -89,7 +89,7 @@ describe('finalize', () => {
     expect(uploaders).toEqual([false, true])
   })
 
-  it('[R-8] [Q4] finalize answers 404 before the PUT, afterwards the same answer any number of times with one record', async () => {
+  it('[R-8] [Q4] finalize answers 404 before the PUT, afterwards the same answer each time, with one record', async () => {
     const { blobs, put, ledger } = await open()
     const finalize = () => blobs.presigned.finalize(ann, { hash, mimeType: 'image/png' })
     expect(await refusalOf(finalize())).toBe('OBJECT_NOT_UPLOADED')
@@ -98,7 +98,7 @@ describe('finalize', () => {
     expect(ticket).not.toBe('exists')
     await put(ann, hash, bytes)
     const answers = [...(await Promise.all([finalize(), finalize(), finalize()])), await finalize()]
-    // The grants are equal except for the name of the object, which no client sees.
+    // The grants are equal except for the name of the object, which clients do not see.
     expect(new Set(answers.map((grant) => JSON.stringify({ ...grant, object: '' }))).size).toBe(1)
     expect(await ledger.meteredBytes('acme')).toBe(1_000)
   })
@@ -127,13 +127,13 @@ describe('finalize', () => {
       details: { usedBytes: 0, addedBytes: 1_000, quotaBytes: 900, source: 'claim' },
     })
     expect([direct.staged.size, await ledger.staged('acme', hash), await ledger.find('acme', hash)]).toEqual([0, [], null])
-    // Nothing was copied, so nothing waits for a sweep.
+    // The store has no file, because nothing was copied.
     expect(files()).toEqual([])
     await collect()
     expect(files()).toEqual([])
   })
 
-  it('[BLOB-12] an object replaced during verification is verified again', async () => {
+  it('[BLOB-12] finalize verifies an object again that was replaced during verification', async () => {
     const { blobs, put, direct, files } = await open()
     const key = await put(ann, hash, bytes)
     let looks = 0
@@ -145,7 +145,7 @@ describe('finalize', () => {
     expect([looks, files(), direct.staged.size]).toEqual([2, [], 0])
   })
 
-  it('[BLOB-12] an object that changes at every look is refused', async () => {
+  it('[BLOB-12] finalize refuses an object that changes at each of three looks', async () => {
     const { blobs, put, direct, files } = await open()
     const key = await put(ann, hash, bytes)
     let looks = 0
@@ -219,7 +219,7 @@ describe('download-url', () => {
   })
 })
 
-it('[BLOB-10] [BLOB-11] [BLOB-13] on disk every presigned verb is refused after the role is checked and before anything else', async () => {
+it('[BLOB-10] [BLOB-11] [BLOB-13] on disk presigned verbs are refused right after the check of the role', async () => {
   const { blobs, upload } = await openWorkspace()
   await upload(ann, bytes)
   const verbs = (access: typeof ann) =>

@@ -10,9 +10,9 @@ import { isAttachment, storedMimeType } from './mime.ts'
 import { hashMismatch, LOST, overQuota, tooLarge } from './refusals.ts'
 
 const DAY_MS = 86_400_000
-/** A PUT that began in the last second of its URL may still be arriving. */
+/** A reservation outlives its URL by this time, because a PUT that began in the last second of the URL may still be arriving. */
 const RESERVATION_SLACK_MS = 60_000
-/** Tries to take an object that is replaced while it is verified; then the request is refused. */
+/** After so many verifications of an object that was replaced each time, the request is refused. */
 const MAX_LOOKS = 3
 
 export interface UploadTicket {
@@ -30,11 +30,11 @@ export interface DownloadLink {
 
 /** Transfers between client and object store. With blobs on disk every verb throws PRESIGN_UNSUPPORTED. */
 export interface PresignedTransfer {
-  /** Throws PRESIGN_UNSUPPORTED before anything else is checked, where clients cannot reach the store themselves. */
+  /** Throws PRESIGN_UNSUPPORTED when clients cannot reach the store themselves. Called before any other check. */
   requireDirect(): void
   /**
-   * Reserves the size and returns where to put the bytes. Returns `exists` when the workspace holds the blob and its
-   * bytes are in the store. When they are missing or damaged, returns a URL whose reservation counts nothing. [BLOB-10]
+   * Reserves the size and returns where to put the bytes. Returns `exists` when the workspace holds the blob and its bytes are in the store. When the
+   * bytes of a held blob are missing or damaged, returns a URL whose reservation counts nothing. [BLOB-10]
    */
   uploadUrl(
     access: Access,
@@ -48,7 +48,7 @@ export interface PresignedTransfer {
 
 export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
   const { store, ledger, clock, random, settings, metrics, log } = deps
-  /** One queue per workspace, since a check may read the whole object: many checks of one workspace delay no other. */
+  /** One queue for each workspace. A check may read a whole object, and many checks of one workspace must not delay others. */
   const looks = createKeyedQueue()
 
   const directOf = (): DirectTransfer => {
@@ -59,7 +59,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     return store.direct
   }
 
-  /** A repeated request for the same upload renews its reservation and adds none. */
+  /** Returns the staging key of an upload. A repeated request for the same upload gets the same key, so it renews the reservation and adds none. */
   async function stagingKey(access: Access, hash: string, bytes: number): Promise<string> {
     const staged = await ledger.staged(access.workspaceId, hash)
     const mine = staged.find((upload) => upload.sub === access.sub && upload.bytes === bytes)
@@ -158,7 +158,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
   ): Promise<BlobGrant | 'changed'> {
     const { quotaBytes } = access.limits
     const upload = { id, hash, workspaceId, sub, bytes: sizeBytes }
-    // The room is reserved before the bytes are copied, so that a refused object leaves no bytes behind.
+    // Reserves the bytes before they are copied, so that a refused object leaves no bytes behind.
     const room = await reserveFound(upload, quotaBytes)
     if (room.kind === 'over-quota') return refused(upload, direct, overQuota(room, access, metrics))
     const object = await announceObject(hash, deps)
@@ -170,7 +170,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     return refused(upload, direct, overQuota(outcome, access, metrics))
   }
 
-  /** Reserves the real size of an object: its reservation may have ended, or the quota may have changed. */
+  /** Reserves the real size of an object, because its reservation may have ended or the quota may have changed. */
   function reserveFound({ id, workspaceId, hash, sub, bytes }: StagedUpload, quotaBytes: number | null): Promise<Admission> {
     const nowMs = clock.nowMs()
     const expiresAtMs = nowMs + RESERVATION_SLACK_MS
@@ -184,7 +184,7 @@ export function createPresignedTransfer(deps: BlobDeps): PresignedTransfer {
     throw error
   }
 
-  /** Removes a staged object. A failure changes no answer: an object that stays is found by its age. [BLOB-12] */
+  /** Removes a staged object. A failure changes no answer: an object that was not removed is found by its age. [BLOB-12] */
   async function removeStaged(id: string, direct: DirectTransfer): Promise<void> {
     await direct.removeStaged(id).catch((error: unknown) => {
       log.warn('blobs.staged_left', 'A staged object could not be removed; it is removed a day after its URL ends.', {

@@ -6,7 +6,7 @@ import { blobWorkspaces } from './testing/blob-workspaces.ts'
 const open = blobWorkspaces()
 const ann = callerOf()
 
-it('[R-5] [BLOB-14] of 64 uploads that fit one by one as many are accepted as fit together', async () => {
+it('[R-5] [BLOB-14] of 64 simultaneous uploads as many are accepted as fit into the quota together', async () => {
   const { upload, ledger, files } = await open()
   const quota = callerOf({ quotaBytes: 100_000 })
   let mostUsed = 0
@@ -26,7 +26,7 @@ it('[R-5] [BLOB-14] of 64 uploads that fit one by one as many are accepted as fi
   expect([await ledger.meteredBytes('acme'), files().length]).toEqual([100_000, 10])
 })
 
-it('[R-6] [BLOB-14] growing documents and uploads at the limit never exceed the quota together', async () => {
+it('[R-6] [BLOB-14] growing documents and uploads at the limit together never exceed the quota', async () => {
   const { upload, ledger, documents, reference } = await open()
   const quotaBytes = 50_000
   const quota = callerOf({ quotaBytes })
@@ -53,7 +53,7 @@ it('[R-6] [BLOB-14] growing documents and uploads at the limit never exceed the 
   expect((await documents.remove({ workspaceId: 'acme', id: 'doc' }, key, 1)).kind).toBe('removed')
 })
 
-it('[R-7] [Q6] with 16 uploaders of one blob, 8 of whom give up, and collections meanwhile, bytes exist exactly when a record does', async () => {
+it('[R-7] [Q6] 16 uploads of one blob, 8 of them cut, race collections: no grant lacks bytes, no bytes lack a grant', async () => {
   const workspace = await open({ graceMs: 0 })
   const { blobs, ledger, store, collect, time } = workspace
   for (let round = 0; round < 15; round++) {
@@ -85,7 +85,7 @@ it('[R-7] [Q6] with 16 uploaders of one blob, 8 of whom give up, and collections
     await collect()
     expect(await ledger.find('acme', hash)).toBeNull()
   }
-  // Replaced bytes are kept for another minute.
+  // The collector keeps replaced bytes for one more minute.
   await time.advance(60_000)
   await collect()
   expect(workspace.files()).toEqual([])
@@ -124,7 +124,7 @@ it('[BLOB-15] [Q6] an upload that ends while its orphaned bytes are being collec
   expect([uploaded, await stored(hash), (await ledger.find('acme', hash))?.sizeBytes]).toEqual([true, bytes, 50_000])
 })
 
-it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () => {
+it('[BLOB-15] [Q6] bytes that are stored but not granted yet are not collected', async () => {
   let beforeGrant = async (): Promise<void> => {}
   const {
     blobs,
@@ -154,7 +154,7 @@ it('[BLOB-15] [Q6] bytes kept but not yet granted are not collected', async () =
   expect([collections, await stored(hash), (await ledger.find('acme', hash))?.sizeBytes]).toEqual([1, bytes, 50_000])
 })
 
-it('[BLOB-24] an upload that pauses until its bytes are removed is refused, and its repetition is granted', async () => {
+it('[BLOB-24] an upload that pauses until its bytes are removed is refused, and a retry is granted', async () => {
   let beforeGrant = async (): Promise<void> => {}
   const {
     upload,

@@ -2,10 +2,10 @@ import type { Access } from '../access/access.ts'
 import { RelayError } from '../kernel/errors.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
-/** The time after which a client may try again, because a place among the uploads of the workspace may be free. */
+/** A client may retry after this time: by then an upload of the workspace may have ended and freed its place. */
 const TRY_AGAIN_MS = 1_000
 
-/** Message of a log line about a held blob whose bytes are missing or wrong. */
+/** Log message about a held blob whose bytes are missing or wrong. */
 export const LOST = 'The bytes of a blob are missing, cut or damaged; uploading it again heals it.'
 
 /**

@@ -5,25 +5,22 @@ import { overQuota, tooManyUploads } from './refusals.ts'
 
 const STEP_BYTES = 1_048_576
 /**
- * Lifetime of a reservation. It is renewed while bytes arrive, at least once a minute [REST-7], so it expires only when
- * its process has died: where several processes share a store, no other process can end it sooner.
+ * Lifetime of a reservation. While bytes arrive, the reservation is renewed at least once a minute [REST-7], so it expires only when its process has
+ * died: where several processes share a store, no other process can end it sooner.
  */
 const LIFE_MS = 3 * 60_000
 
-/** The quota and the place among uploads that one running upload holds. [Q2, REST-12] */
+/** The part of the quota and the place among uploads that one running upload holds. [Q2, REST-12] */
 export interface UploadHold {
   readonly reservationId: string
   /**
-   * Reserves room for `totalBytes` in all. Throws STORAGE_QUOTA; while the hash is unknown, only `settle` throws it. A
-   * blob that the workspace holds already needs no room. [Q3]
+   * Reserves room for `totalBytes` in all. Throws STORAGE_QUOTA when there is too little. While the hash is unknown, only `settle` throws this error.
+   * A blob that the workspace already holds needs no room. [Q3]
    */
   cover(totalBytes: number): Promise<void>
-  /**
-   * Names hash and size as soon as they are known. From then on a crash leaves an orphan that the collector finds, and
-   * never unknown bytes.
-   */
+  /** Records hash and size as soon as they are known. A crash after this leaves an orphan that the collector finds, and never unknown bytes. */
   settle(hash: string, sizeBytes: number): Promise<void>
-  /** Ends the hold; may be called again, and never throws. */
+  /** Ends the hold. May be called again; never throws. */
   end(): Promise<void>
 }
 
@@ -40,8 +37,8 @@ export async function openHold(
   const { workspaceId, limits } = access
   let held = false
   /**
-   * There is too little room for bytes whose hash is known only at their end. The workspace may hold that blob already,
-   * and then the upload is not refused. [Q3]
+   * True when the quota has too little room for an upload whose hash is known only at its end. When the workspace turns out to hold that blob, the
+   * upload is not refused. [Q3]
    */
   let undecided = false
   let reservedBytes = 0
@@ -76,7 +73,7 @@ export async function openHold(
         if (clock.monotonicMs() >= renewAtMs) await require(reservedBytes)
         return
       }
-      // When a whole step does not fit, there may still be room for the bytes themselves.
+      // The quota may have room for the bytes themselves although it has none for a whole step.
       const step = Math.ceil(totalBytes / STEP_BYTES) * STEP_BYTES
       const admission = await reserve(step)
       if (admission.kind !== 'over-quota') return

@@ -10,12 +10,12 @@ const GIB = 1_073_741_824
 const SHARED_MS = 1_000
 const TRY_AGAIN_MS = 30_000
 
-/** Whether the volume is so full that the rest belongs to documents: uploads are refused first. [X34] */
+/** Whether the volume is so full that uploads are refused, because the rest of its space is kept for documents. [X34] */
 export function isTooFull({ availableBytes, totalBytes }: VolumeSpace): boolean {
   return availableBytes < GIB && availableBytes < totalBytes * 0.05
 }
 
-/** Throws UNAVAILABLE while the volume is too full for uploads. Measures at most once a second. */
+/** Makes a check that throws UNAVAILABLE while the volume is too full for uploads. It measures at most once a second. */
 export function createSpaceCheck(measure: () => Promise<VolumeSpace>, clock: Clock): () => Promise<void> {
   let measuredAtMs = Number.NEGATIVE_INFINITY
   let current: Promise<VolumeSpace> | null = null

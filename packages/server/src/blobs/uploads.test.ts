@@ -9,7 +9,7 @@ import { blobWorkspaces } from './testing/blob-workspaces.ts'
 const MIB = 1_048_576
 const open = blobWorkspaces()
 const ann = callerOf()
-/** Never ends before it is let go. */
+/** Yields the first byte at once and the rest only after `letGo` is called. */
 function held(bytes: Uint8Array): { readonly source: AsyncIterable<Uint8Array>; letGo(): void } {
   let letGo = (): void => {}
   const gate = new Promise<void>((resolve) => (letGo = resolve))
@@ -20,7 +20,7 @@ function held(bytes: Uint8Array): { readonly source: AsyncIterable<Uint8Array>; 
   }
   return { source: source(), letGo }
 }
-/** An upload whose length nobody announced. */
+/** An upload of unknown length. */
 const streamed = (expectedHash: string | null, bytes: AsyncIterable<Uint8Array>) => ({
   expectedHash,
   bytes,
@@ -52,7 +52,7 @@ it('[BLOB-3] [X35] bytes of another hash are refused and leave nothing', async (
   expect([files(), await ledger.find('acme', asked), await ledger.orphans(9)]).toEqual([[], null, [asked]])
 })
 
-it('[BLOB-3] an upload that ends early leaves nothing, and its reservation ends', async () => {
+it('[BLOB-3] an upload that ends early leaves no bytes, and its reservation ends', async () => {
   const { blobs, ledger, files, upload } = await open()
   const quota = callerOf({ quotaBytes: 1_000 })
   async function* source() {
@@ -74,7 +74,7 @@ it('[PERM-3] viewers cannot upload', async () => {
   expect(await refusalOf(upload(callerOf({ role: 'owner' }), someBytes(1)))).toBe('accepted')
 })
 
-it('[REST-14] a blob above max_blob_bytes is refused by its announced size, and by its received bytes', async () => {
+it('[REST-14] a blob above max_blob_bytes is refused for its announced size, or for its received bytes', async () => {
   const { upload, blobs, files, refusals } = await open({ settings: { maxBlobBytes: 100_000 } })
   await expect(upload(ann, someBytes(100_001))).rejects.toMatchObject({
     code: 'BLOB_TOO_LARGE',
@@ -104,7 +104,7 @@ it('[Q2] [REST-14 STORAGE_QUOTA] an upload over quota is refused before its byte
   expect(await refusalOf(upload(quota, someBytes(400, 3)))).toBe('accepted')
 })
 
-it('[Q2] without a length an upload reserves step by step, and the last step may be smaller', async () => {
+it('[Q2] an upload without a length reserves step by step, and its last step may be smaller', async () => {
   const steps: number[] = []
   const { blobs } = await open({
     ledger: (real) => ({
@@ -124,7 +124,7 @@ it('[Q2] without a length an upload reserves step by step, and the last step may
   expect(await refusalOf(blobs.upload(quota, streamed(hashOf(second), inPieces(second))))).toBe('STORAGE_QUOTA')
 })
 
-it('[Q2] a reservation is renewed while bytes arrive', async () => {
+it('[Q2] the reservation of an upload is renewed while bytes arrive', async () => {
   const deadlines: number[] = []
   const { blobs, time } = await open({
     ledger: (real) => ({
@@ -147,7 +147,7 @@ it('[Q2] a reservation is renewed while bytes arrive', async () => {
   expect(Math.max(...deadlines)).toBeGreaterThan(time.clock.nowMs())
 })
 
-it('[Q3] [interface Limits rule 4] uploading a held blob passes over quota, adds nothing and must still have the right bytes', async () => {
+it('[Q3] [interface Limits rule 4] uploading a held blob is accepted over quota, adds nothing and needs the right bytes', async () => {
   const { upload, ledger } = await open()
   const bytes = someBytes(1_000)
   const hash = await upload(ann, bytes)
@@ -157,7 +157,7 @@ it('[Q3] [interface Limits rule 4] uploading a held blob passes over quota, adds
   expect([await ledger.meteredBytes('acme'), await ledger.uploadedBy('acme', hash, 'bob')]).toEqual([1_000, true])
 })
 
-it('[BLOB-5] a record belongs to its workspace, and the record of the first upload stays', async () => {
+it('[BLOB-5] a blob record belongs to its workspace, and the record of the first upload stays', async () => {
   const { upload, ledger, files, collect, time } = await open()
   const bytes = someBytes(100)
   const hash = await upload(ann, bytes, { mimeType: 'image/png' })
@@ -191,13 +191,13 @@ it('[REST-12] a workspace has a limited number of simultaneous uploads, and each
   }
 })
 
-it('[X34] a full disk refuses uploads before anything else is read', async () => {
+it('[X34] an upload to a full disk is refused before its bytes are read', async () => {
   const full = new RelayError('UNAVAILABLE', 'The disk is nearly full.')
   const { upload, files } = await open({ deps: { checkSpace: () => Promise.reject(full) } })
   expect([await refusalOf(upload(ann, someBytes(1))), files()]).toEqual(['UNAVAILABLE', []])
 })
 
-it('[BLOB-17] fetched bytes are named by their hash and keep their source', async () => {
+it('[BLOB-17] bytes that were fetched from a URL are named by their hash and keep their source', async () => {
   const granted: Parameters<BlobLedger['grant']>[0][] = []
   const { blobs, ledger } = await open({
     ledger: (real) => ({
@@ -216,7 +216,7 @@ it('[BLOB-17] fetched bytes are named by their hash and keep their source', asyn
   expect(await ledger.meteredBytes('acme')).toBe(3_000)
 })
 
-it('[BLOB-3] after a failure at any step a retry succeeds, and leftovers are collected', async () => {
+it('[BLOB-3] after a failure at any step of an upload a retry succeeds, and leftover bytes are collected', async () => {
   let fail: 'keep' | 'grant' | 'release' | 'none' = 'none'
   const failing = (step: typeof fail) =>
     fail === step ? Promise.reject(new RelayError('UNAVAILABLE', `no ${step}`)) : Promise.resolve()
@@ -240,7 +240,7 @@ it('[BLOB-3] after a failure at any step a retry succeeds, and leftovers are col
     expect(await refusalOf(upload(quota, someBytes(1_000, 1)))).toBe('UNAVAILABLE')
     expect(await ledger.meteredBytes('acme')).toBe(0)
     fail = 'none'
-    // When a grant fails it may still have been stored, so its bytes stay until the object counts as abandoned.
+    // A grant that failed may still have been stored, so its bytes stay until the object counts as abandoned.
     await time.advance(10 * 60_000)
     await collect()
     expect(files()).toEqual([])

@@ -11,9 +11,9 @@ export interface BlobUpload {
   /** The hash that the bytes must have; `null` when the caller does not know it. */
   readonly expectedHash: string | null
   readonly bytes: AsyncIterable<Uint8Array>
-  /** The announced size; the bytes are counted all the same. */
+  /** The announced size; the received bytes are counted as well. */
   readonly declaredBytes: number | null
-  /** The announced type, in any spelling. It is read after all bytes, since a source may tell it with them. [BLOB-4] */
+  /** The announced type, in any spelling. Read only after all bytes, since a source may announce the type with the bytes. [BLOB-4] */
   readonly mimeType: string | null
   readonly provenance: Provenance | null
   /** Aborted when the caller gave up: the upload rejects with the reason, unless it is granted already. [MCP-15] */

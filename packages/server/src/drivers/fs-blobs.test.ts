@@ -74,7 +74,7 @@ it('[BLOB-19] a failing disk answers UNAVAILABLE and never a missing blob', asyn
   expect(filesUnder(join(root, 'tmp'))).toEqual([])
 })
 
-it('[BLOB-3] what cannot be removed from the folder of uploads keeps nothing else from being removed', async () => {
+it('[BLOB-3] an entry of the upload folder that cannot be removed does not stop the removal of others', async () => {
   const { root, store } = await opened()
   mkdirSync(join(root, 'tmp', 'lost+found'))
   for (const name of ['a', 'z']) writeFileSync(join(root, 'tmp', name), 'half an upload')
@@ -82,14 +82,14 @@ it('[BLOB-3] what cannot be removed from the folder of uploads keeps nothing els
   expect(readdirSync(join(root, 'tmp'))).toEqual(['lost+found'])
 })
 
-it('[OPS-2] the check finds a folder that cannot be written to', async () => {
+it('[OPS-2] the check of the blob store finds a folder that cannot be written to', async () => {
   const { root, store } = await opened()
   rmSync(join(root, 'tmp'), { recursive: true })
   await expect(store.check()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await expect(receiveBytes(store, someBytes(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-it('[BLOB-3] a folder that cannot be created is reported with its path and error code', async () => {
+it('[BLOB-3] a blob folder that cannot be created is reported with its path and error code', async () => {
   const file = join(folder(), 'file')
   writeFileSync(file, 'no folder')
   await expect(open(join(file, 'blobs'))).rejects.toThrow(/^the folder of the blobs cannot be made at .*blobs.tmp: ENOTDIR$/)
@@ -107,7 +107,7 @@ it('[BLOB-3] uploading a blob again repairs its truncated file', async () => {
   expect(await collected(await store.read(hash, null))).toEqual(bytes)
 })
 
-it('[BLOB-7] reads that stop, fail or finish leave no file open', async () => {
+it('[BLOB-7] reads of blobs that stop, fail or finish leave no file open', async () => {
   const { root, store } = await opened()
   const hash = await keepBytes(store, someBytes(1_000_000))
   const openFiles = () =>
@@ -128,7 +128,7 @@ it('[BLOB-7] reads that stop, fail or finish leave no file open', async () => {
   await expect.poll(openFiles, { timeout: patience(5_000) }).toBe(0)
 })
 
-it('[X34] running uploads share a limit of disk space, and each gives its part back when it ends', async () => {
+it('[X34] running uploads share a limit of disk space, and each frees its part when it ends', async () => {
   const store = await open(join(folder(), 'blobs'), 10_000)
   for (let i = 0; i < 5; i++) {
     const first = await receiveBytes(store, someBytes(6_000, i))
@@ -139,14 +139,14 @@ it('[X34] running uploads share a limit of disk space, and each gives its part b
   await (await receiveBytes(store, someBytes(10_000))).discard()
 })
 
-it('[X34] the free space of the volume can be queried', async () => {
+it('[X34] the free space of the blob volume can be queried', async () => {
   const { store } = await opened()
   const { availableBytes, totalBytes } = await store.space()
   expect(availableBytes).toBeGreaterThan(0)
   expect(totalBytes).toBeGreaterThanOrEqual(availableBytes)
 })
 
-it('[BLOB-3] a removed folder is created again at the latest when the upload is repeated', async () => {
+it('[BLOB-3] after its folder was removed, an upload fails at most once before the folder is created again', async () => {
   const { root, store } = await opened()
   const bytes = someBytes(10)
   const hash = await keepBytes(store, bytes)

@@ -10,9 +10,9 @@ import type { Logger } from '../kernel/log.ts'
 import { fileBytes } from './fs-bytes.ts'
 
 export interface FsBlobsOptions {
-  /** Absolute path of the folder; created when it is missing. */
+  /** Absolute path of the folder for blobs; created when it is missing. */
   readonly root: string
-  /** Bytes that all running uploads may hold together. [X34] */
+  /** Bytes that all running uploads together may keep in temporary files. [X34] */
   readonly maxTempBytes: number
   readonly random: Random
   readonly log: Logger
@@ -20,20 +20,18 @@ export interface FsBlobsOptions {
 
 export interface FsBlobs extends BlobStore {
   readonly aside: DamagedFiles
-  /** Space of the volume with the blobs, as far as this process may use it. [X34] */
+  /** Returns the total space of the volume with the blobs, and the part that this process may still use. [X34] */
   space(): Promise<{ readonly availableBytes: number; readonly totalBytes: number }>
 }
 
-/**
- * Files whose bytes do not match their hash. They are kept beside the blobs as `<name>.damaged` until the object is removed.
- */
+/** Access to files whose bytes do not match their hash. Such a file is kept beside the blobs as `<name>.damaged` until its object is removed. */
 export interface DamagedFiles {
   /** Returns a text that changes with every change of the file; `null` when there is no file. */
   identity(object: string): Promise<string | null>
-  /** Moves the file away, durably, if it still has that identity; returns whether it did. */
+  /** Moves the file aside, durably, if it still has this identity. Returns whether it was moved. */
   put(object: string, identity: string): Promise<boolean>
   has(object: string): Promise<boolean>
-  /** Removes the file that was moved away; a missing one is no error. */
+  /** Removes the file that was moved aside; a missing file is no error. */
   remove(object: string): Promise<void>
 }
 
@@ -42,11 +40,10 @@ const FOLDER_MODE = 0o700
 const FAN_OUT = /^[0-9a-f]{2}$/
 
 /**
- * Keeps blobs as files `<root>/<2 hex>/<rest of the object's name>`. Uploads arrive in `<root>/tmp/` and are renamed once they are
- * complete and flushed. [BLOB-3] Rejects with UNAVAILABLE when the disk fails; only a file that does not exist counts
- * as absent. [BLOB-19]
+ * Keeps blobs as files `<root>/<2 hex>/<rest of the object's name>`. Uploads arrive in `<root>/tmp/` and are renamed once they are complete and
+ * flushed. [BLOB-3] Rejects with UNAVAILABLE when the disk fails; only a file that does not exist counts as absent. [BLOB-19]
  *
- * @throws Error with a sentence for the operator when the folder cannot be made
+ * @throws Error with a sentence for the operator when the folder cannot be created
  */
 export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOptions): Promise<FsBlobs> {
   const temp = join(root, 'tmp')
@@ -57,9 +54,7 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
   const pathOf = (object: string): string => join(root, object.slice(0, 2), object.slice(2))
   const guarded = <T>(what: string, action: () => Promise<T>): Promise<T> => onDisk(what, action, log)
 
-  /**
-   * Returns the folder of an object and flushes the entry of that folder: another upload may have made it without a flush yet.
-   */
+  /** Returns the folder of an object and flushes its entry, because a simultaneous upload may have created the folder without flushing it yet. */
   function folderOf(object: string): Promise<string> {
     const name = object.slice(0, 2)
     const made = folders.get(name) ?? makeDurable(join(root, name), root)
@@ -116,7 +111,7 @@ export async function openFsBlobs({ root, maxTempBytes, random, log }: FsBlobsOp
       await rename(path, pathOf(object))
       await flushFolder(folder)
     } catch (error) {
-      // Somebody may have removed the folder, so the next upload makes it again.
+      // Forgets the folder, which somebody may have removed, so that the next upload creates it again.
       folders.delete(object.slice(0, 2))
       await removeFile(path).catch(() => undefined)
       throw error
@@ -217,9 +212,7 @@ function damagedFiles(
   }
 }
 
-/**
- * Runs disk work. Every failure of the disk becomes UNAVAILABLE, and the log has its code; a refusal passes unchanged.
- */
+/** Runs disk work. Every failure of the disk becomes UNAVAILABLE, and its code is logged. A RelayError passes unchanged. */
 async function onDisk<T>(what: string, action: () => Promise<T>, log: Logger): Promise<T> {
   try {
     return await action()
@@ -244,7 +237,7 @@ function removeFile(path: string): Promise<void> {
   return rm(path, { force: true })
 }
 
-/** Makes a folder and its parents, each durable. */
+/** Creates a folder and its parents, each durably. */
 async function makeFolders(path: string): Promise<void> {
   try {
     const first = makeFolder(path, FOLDER_MODE)

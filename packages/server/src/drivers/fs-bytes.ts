@@ -1,15 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../blobs/blob-store.port.ts'
 
-/**
- * Smaller pieces cost a turn of the event loop each; larger ones cost memory for every running download. See
- * `bench:blobs`.
- */
+/** Each smaller piece would cost a turn of the event loop; larger pieces would cost memory for every running download. See `bench:blobs`. */
 const PIECE_BYTES = 262_144
 
 /**
- * Returns the bytes of an open file, which is closed at their end, after an error, and when the reader stops. This is
- * no generator, since a generator that was never started would not run its `finally`.
+ * Returns the bytes of an open file. The file is closed at their end, after an error, and when the reader stops. A generator would not do: when it is
+ * never started, its `finally` does not run.
  */
 export function fileBytes(
   file: FileHandle,
@@ -19,7 +16,7 @@ export function fileBytes(
   let position = range?.start ?? 0
   const end = range === null ? Number.POSITIVE_INFINITY : range.end + 1
   let closed = false
-  /** Nobody awaits the close: the bytes that were read do not depend on it. */
+  /** Nobody awaits the close, because the bytes that were read do not depend on it. */
   const close = (): void => {
     if (closed) return
     closed = true

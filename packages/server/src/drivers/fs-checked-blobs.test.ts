@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-/** As a start does. */
+/** Opens the store again, as a start does. */
 async function open(): Promise<void> {
   found = []
   reads = 0
@@ -68,7 +68,7 @@ describe.each([
     ['a flipped bit', () => flip(SIZE - 1)],
     ['a missing end', () => truncateSync(path(), SIZE - 1)],
     ['no bytes left', () => truncateSync(path(), 0)],
-  ])('[BLOB-23] a blob with %s is refused at its first read after a start and at each later one', async (_, damage) => {
+  ])('[BLOB-23] a blob with %s is refused at the first read after a start and at each later read', async (_, damage) => {
     damage()
     await open()
     await expect(read()).rejects.toMatchObject(REFUSED)
@@ -83,7 +83,7 @@ describe.each([
     await expect(read()).rejects.toMatchObject(REFUSED)
   })
 
-  it('[BLOB-23] [BLOB-24] bytes stored under a new name are read, and removing the damaged object removes its bytes that were moved aside', async () => {
+  it('[BLOB-23] [BLOB-24] a damaged blob is readable from a new object, and removing the old object removes its moved bytes', async () => {
     flip(3)
     await expect(read()).rejects.toMatchObject(REFUSED)
     const other = await keepBytes(store, BYTES, `${HASH}.0a0b0c0d`)
@@ -93,7 +93,7 @@ describe.each([
   })
 })
 
-it('[BLOB-23] a file is read whole once for its check, and then only the requested part', async () => {
+it('[BLOB-23] a blob file is read whole once for its check, and then only the requested part', async () => {
   await open()
   expect(await range(10, 19)).toEqual(BYTES.slice(10, 20))
   expect(reads).toBe(2)
@@ -102,17 +102,17 @@ it('[BLOB-23] a file is read whole once for its check, and then only the request
   expect(reads).toBe(4)
 })
 
-it('[BLOB-23] simultaneous readers share one check', async () => {
+it('[BLOB-23] simultaneous readers of a blob share one check of its bytes', async () => {
   await open()
   await Promise.all([range(0, 1), range(2, 3), whole(), store.size(HASH)])
   expect(reads).toBe(4)
 })
 
-it('[BLOB-23] a download of bytes that change meanwhile ends with an error', async () => {
+it('[BLOB-23] a download ends with an error when its bytes change after the check', async () => {
   await whole()
   const wrong = Uint8Array.from(BYTES)
   wrong[SIZE - 300_000] = (wrong[SIZE - 300_000] ?? 0) ^ 1
-  // What the disk gives differs, while the file looks the same.
+  // The disk returns wrong bytes although inode, size and time of the file are unchanged.
   const lying: FsBlobs = {
     ...files,
     read: async () =>
@@ -133,14 +133,14 @@ it('[BLOB-23] a download of bytes that change meanwhile ends with an error', asy
   expect(received.reduce((sum, bytes) => sum + bytes, 0)).toBe(SIZE - 100_000)
 })
 
-it('[BLOB-23] a new upload between the check and moving the damaged bytes aside is kept', async () => {
+it('[BLOB-23] a new upload that comes between the check and the moving aside of damaged bytes is kept', async () => {
   const identity = await files.aside.identity(HASH)
   await upload()
   expect(await files.aside.put(HASH, identity ?? '')).toBe(false)
   expect(await whole()).toEqual(BYTES)
 })
 
-it('[BLOB-8] a missing file is reported as absent, not as damaged', async () => {
+it('[BLOB-8] a missing blob file is reported as absent, not as damaged', async () => {
   await store.remove(HASH)
   expect(await store.size(HASH)).toBeNull()
   expect(await store.read(HASH, null)).toBeNull()

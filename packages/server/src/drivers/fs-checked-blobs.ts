@@ -4,15 +4,15 @@ import { RelayError } from '../kernel/errors.ts'
 import type { FsBlobs } from './fs-blobs.ts'
 
 export interface CheckedBlobsOptions {
-  /** Called with the name of each damaged object after its bytes were moved away. */
+  /** Called with the name of each damaged object after its bytes were moved aside. */
   readonly onDamaged: (object: string) => void
 }
 
-/** Number of files remembered as intact; above it all are forgotten and checked again. */
+/** Maximum number of files remembered as intact. Above it all are forgotten and checked again. */
 const MOST_REMEMBERED = 100_000
 
 /**
- * Checks the bytes of blobs on disk against their hash before anybody gets them. [D5, BLOB-7]
+ * Checks the bytes of blobs on disk against their hash before they are returned. [D5, BLOB-7]
  *
  * A file is read and hashed as a whole at its first use after the start, and again after it changed (another inode,
  * size or time). A whole download is hashed again while it is sent, and its last piece is sent only when the hash is
@@ -25,12 +25,12 @@ export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions)
 
   async function putAside(object: string, identity: string): Promise<RelayError> {
     whole.delete(object)
-    // A file that was replaced since it was read is not moved.
+    // A file that was replaced since the read has another identity and is not moved.
     if (await files.aside.put(object, identity)) onDamaged(object)
     return damaged(object)
   }
 
-  /** Checks an object. Callers that ask for the same object at the same time share one check. */
+  /** Returns whether the bytes of an object have its hash. Callers that ask for the same object at the same time share one check. */
   function isWhole(object: string): Promise<boolean> {
     const running = checks.get(object) ?? hasItsHash(files, object).finally(() => checks.delete(object))
     checks.set(object, running)
@@ -38,9 +38,9 @@ export function checkedBlobs(files: FsBlobs, { onDamaged }: CheckedBlobsOptions)
   }
 
   /**
-   * Returns the identity of the file of an intact blob; `null` when there is no file.
+   * Returns the identity of the file of an intact blob; `null` when the file does not exist.
    *
-   * @throws RelayError BLOB_STORE_ERROR when its bytes are damaged
+   * @throws RelayError BLOB_STORE_ERROR when the bytes of the file are damaged
    */
   async function checked(object: string): Promise<string | null> {
     const identity = await files.aside.identity(object)
@@ -80,7 +80,7 @@ function isAll(range: ByteRange | null, sizeBytes: number): boolean {
 
 async function hasItsHash(files: Pick<BlobStore, 'read'>, object: string): Promise<boolean> {
   const bytes = await files.read(object, null)
-  // The file was removed meanwhile; the caller's own read reports that.
+  // The file was removed meanwhile. The read of the caller reports that.
   if (bytes === null) return true
   const sha256 = createHash('sha256')
   for await (const piece of bytes) sha256.update(piece)
@@ -88,7 +88,8 @@ async function hasItsHash(files: Pick<BlobStore, 'read'>, object: string): Promi
 }
 
 /**
- * Yields the pieces of `bytes`, each after the next one was read, and the last one only when all of them have the hash.
+ * Yields the pieces of `bytes`. The last piece is yielded only when all pieces together have the hash, so each piece waits until the next one was
+ * read.
  */
 function hashedWhileRead(
   bytes: AsyncIterable<Uint8Array>,

@@ -8,7 +8,7 @@ describeRateLimiterContract('memory', ({ clock }) => memoryRateLimiter(clock))
 describeSeatsContract('memory', async () => memorySeats())
 
 describe('rate limit buckets in memory', () => {
-  it('[LIM-2] full buckets are removed, and empty ones are kept', async () => {
+  it('[LIM-2] full buckets are forgotten, and buckets that are not full are kept', async () => {
     const time = manualTime()
     const limiter = memoryRateLimiter(time.clock)
     const bucket = { ratePerSec: 1, burst: 1 }

@@ -3,19 +3,22 @@ import { type SeatLimits, type SeatOutcome, type Seats, seatOutcome } from '../a
 import type { Clock } from '../kernel/clock.ts'
 
 interface Level {
-  /** What anybody may take. */
+  /** Tokens that any taker may have. */
   tokens: number
-  /** What is kept for agents while people write. [AG-86] */
+  /** Tokens that are kept for agents while people write. [AG-86] */
   kept: number
   atMs: number
-  /** When the bucket is full again and may be forgotten. */
+  /** The time when the bucket is full again and may be forgotten. */
   fullAtMs: number
-  /** When a person last took a token, and when an agent last found too few; `null`: never. */
+  /** The time when a person last took a token, and when an agent last found too few tokens; `null`: never. */
   personAtMs: number | null
   agentAtMs: number | null
 }
 
-/** The part of the refill that agents get while people write, and how much of it is kept for a call of several tokens. [AG-86] */
+/**
+ * `AGENT_PART`: the part of the refill that agents get while people write. `KEPT_LEAST`: of that part up to this many tokens or more are kept, so
+ * that a call of several tokens can pass. [AG-86]
+ */
 const AGENT_PART = 1 / 8
 const KEPT_LEAST = 5
 
@@ -25,15 +28,14 @@ const SWEEP_AT_LEAST = 1_024
 export interface MemoryRateLimiter extends RateLimiter {
   take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking
   left(key: string, bucket: Bucket): number
-  /** Number of buckets that are not full or not yet known to be full. */
+  /** Number of buckets in memory: those that are not full, or not known to be full. */
   remembered(): number
 }
 
 /**
- * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there
- * are many keys. `delayMs` returns for how long this process could not handle requests: a bucket may then hold the tokens of that
- * time on top of its burst, since the delayed requests arrive all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new
- * bucket counts as empty at that time.
+ * Token buckets of one process, on the monotonic clock. A full bucket equals a new one, so full buckets are forgotten when there are many keys.
+ * `delayMs` returns for how long this process could not handle requests. A bucket may then hold the tokens of that time in addition to its burst,
+ * since the delayed requests arrive all at once. [LIM-2] With `emptySinceMs`, a monotonic time, a new bucket counts as empty at that time.
  */
 export function memoryRateLimiter(
   clock: Clock,
@@ -93,7 +95,7 @@ function isRecent(atMs: number | null, nowMs: number): boolean {
   return atMs !== null && nowMs - atMs < PERSON_WRITES_MS
 }
 
-/** Whether a part of the refill is kept for agents: people write, and an agent found too few tokens. */
+/** Whether a part of the refill is kept for agents: a person has written recently, and an agent has found too few tokens recently. */
 function isSharing({ personAtMs, agentAtMs }: Level, nowMs: number): boolean {
   return isRecent(personAtMs, nowMs) && isRecent(agentAtMs, nowMs)
 }
@@ -108,11 +110,11 @@ function keptMost(ratePerSec: number): number {
 
 interface Refill {
   readonly ratePerSec: number
-  /** The most tokens that the bucket holds. */
+  /** The number of tokens in a full bucket. */
   readonly most: number
 }
 
-/** Returns the current level of a bucket. Tokens kept for agents become available to all when they are no longer kept. */
+/** Returns the level of a bucket at `nowMs`. Tokens kept for agents become available to all when the bucket is no longer shared. */
 function refilled(before: Level, { ratePerSec, most }: Refill, nowMs: number): Level {
   const seconds = (nowMs - before.atMs) / 1000
   const gain = seconds * ratePerSec
@@ -122,7 +124,7 @@ function refilled(before: Level, { ratePerSec, most }: Refill, nowMs: number): L
   return { ...before, tokens, kept, atMs: nowMs }
 }
 
-/** How long it takes until the bucket has so many tokens more for all. */
+/** Returns the ms until the bucket has `missing` more tokens for all takers. */
 function waitMs(missing: number, kept: number, isShared: boolean, ratePerSec: number): number {
   if (!isShared) return (missing / ratePerSec) * 1000
   const untilKept = ((keptMost(ratePerSec) - kept) / agentRate(ratePerSec)) * 1000
@@ -131,9 +133,9 @@ function waitMs(missing: number, kept: number, isShared: boolean, ratePerSec: nu
   return gained >= missing ? (missing / slow) * 1000 : untilKept + ((missing - gained) / ratePerSec) * 1000
 }
 
-/** Seats of one process. Each verb decides and counts in one synchronous step. */
+/** Seats of one process. Each method decides and counts in one synchronous step. */
 export function memorySeats(): Seats {
-  /** By workspace, then connection; the value says whether the connection holds an editor seat. */
+  /** By workspace and then by connection; true when the connection has an editor seat. */
   const workspaces = new Map<string, Map<string, boolean>>()
   const editorsOf = (seats: ReadonlyMap<string, boolean> | undefined): number =>
     seats ? [...seats.values()].filter((editor) => editor).length : 0

@@ -2,7 +2,7 @@ import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { FRONT_PAGE_POLICY, type FrontPageFacts, frontPage } from './front-page.ts'
 import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
-/** [REST-30] */
+/** Declaration of the route of the front page at `/`. [REST-30] */
 export const FRONT_PAGE_ROUTES = {
   frontPage: {
     method: 'GET',

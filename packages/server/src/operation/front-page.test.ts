@@ -14,14 +14,14 @@ it('[REST-30] GET / answers an HTML page, without a redirect and without a crede
   expect(text).toContain('<h1>Docrelay 0.0.0</h1>')
 })
 
-it('[REST-30] every link of the page to this relay works', async () => {
+it('[REST-30] every link of the front page to this relay works', async () => {
   const { text } = await relay.call('GET', '/')
   const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, href]) => href as string)
   expect(links.length).toBeGreaterThanOrEqual(4)
   for (const href of links) expect((await relay.call('GET', href)).status, href).toBe(200)
 })
 
-it('[REST-30] the page has no script, and its policy forbids loading and running anything', async () => {
+it('[REST-30] the front page has no script, and its policy forbids loading and running anything', async () => {
   const { text, headers } = await relay.call('GET', '/')
   expect(headers.get('content-security-policy')).toBe(
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -29,7 +29,7 @@ it('[REST-30] the page has no script, and its policy forbids loading and running
   expect(text).not.toMatch(/<script|<style|<link|<img|\son\w+=|javascript:/i)
 })
 
-it('[REST-30] an address configured by the operator cannot become markup', () => {
+it('[REST-30] an address configured by the operator cannot become markup of the front page', () => {
   const text = frontPage({
     version: '1',
     docsUrl: 'https://docs.example/?a="><script>alert(1)</script>&b',
@@ -41,7 +41,7 @@ it('[REST-30] an address configured by the operator cannot become markup', () =>
   expect(text).toContain('/.well-known/oauth-protected-resource/mcp')
 })
 
-it('[REST-30] [CON-8] the page links to the console only when it is enabled', () => {
+it('[REST-30] [CON-8] the front page links to the console only when the console is enabled', () => {
   const facts = { version: '1', docsUrl: null, servesMcp: false }
   expect(frontPage({ ...facts, consolePath: '/write' })).toContain('<li><a href="/write/">/write/</a>: the console')
   expect(frontPage({ ...facts, consolePath: null })).not.toContain('console')

@@ -1,15 +1,15 @@
-/** Facts for the page at `/`. */
+/** Facts that the front page at `/` shows. */
 export interface FrontPageFacts {
   readonly version: string
-  /** The operator's documentation; `null` where none is configured. */
+  /** URL of the operator's documentation; `null` when none is configured. */
   readonly docsUrl: string | null
   /** Whether the MCP endpoint answers on this listener. */
   readonly servesMcp: boolean
-  /** Where the console is; `null` where it is switched off. */
+  /** Path of the console; `null` when the console is switched off. */
   readonly consolePath: string | null
 }
 
-/** The browser may load, run, frame or send nothing from this page. [REST-30] */
+/** Content security policy of the front page: it forbids loading, running, framing and sending anything. [REST-30] */
 export const FRONT_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Makes the page at `/`: what this server is and where to go. Plain HTML that loads nothing. [REST-30] */

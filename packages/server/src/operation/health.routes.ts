@@ -4,7 +4,7 @@ import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
 const OPEN = { method: 'GET', credential: 'none', body: NO_BODY, needs: 'none', whileDraining: true } as const
 
-/** [OPS-1, OPS-2, REST-30] */
+/** Declarations of the routes for health, readiness and version. [OPS-1, OPS-2, REST-30] */
 export const HEALTH_ROUTES = {
   health: { ...OPEN, path: '/health', summary: 'Plain `ok` whenever the process answers.', exchange: OPERATION_EXCHANGES.health },
   live: { ...OPEN, path: '/livez', summary: 'The process is alive.', exchange: OPERATION_EXCHANGES.live },

@@ -1,13 +1,13 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Timers } from '../kernel/timers.ts'
 
-/** One part of the relay in /readyz; `detail` holds no host, URL or secret. [OPS-2] */
+/** The outcome of one check in /readyz; `detail` contains no host, URL or secret. [OPS-2] */
 export interface CheckOutcome {
   readonly ok: boolean
   readonly detail?: string
 }
 
-/** All checks, in the order in which they are shown. Only one of several nodes has `cluster`. */
+/** All checks, in the order in which /readyz shows them. Only one of several nodes has `cluster`. */
 export const CHECKS = ['storage', 'log', 'bus', 'blobs', 'keys', 'cluster', 'draining'] as const
 export type CheckName = (typeof CHECKS)[number]
 export type Check = () => CheckOutcome | Promise<CheckOutcome>
@@ -16,8 +16,8 @@ type PerCheck<T> = Readonly<Record<Exclude<CheckName, 'cluster'>, T> & { cluster
 export type Checks = PerCheck<Check>
 
 /**
- * This check is shown and does not affect readiness: all nodes share the bus, so its outage must not take nodes out of the load
- * balancer. [LIFE-27]
+ * /readyz shows this check, but its failure does not make the node unready: all nodes share the bus, so its outage must not take nodes out of the
+ * load balancer. [LIFE-27]
  */
 const INFORMS: CheckName = 'bus'
 
@@ -66,7 +66,7 @@ async function withLimit(check: Check, timers: Timers): Promise<CheckOutcome> {
   try {
     return await Promise.race([Promise.resolve().then(check), late])
   } catch {
-    // The text of the error could name a host.
+    // Hides the text of the error, which could name a host.
     return { ok: false, detail: 'failed' }
   } finally {
     cancel()

@@ -19,7 +19,7 @@ import {
 
 const DAY_MS = 86_400_000
 
-/** Maintenance of a store that has `old` tombstones to give away; what it was asked is noted. */
+/** Runs the maintenance of a store that has `old` tombstones to purge, and records its calls to the store. */
 function running(tombstoneDays: number, old = 0) {
   const time = manualTime()
   const asked: { beforeMs: number; limit: number }[] = []
@@ -53,7 +53,7 @@ it('[LIFE-30] many tombstones are purged in bounded batches with pauses', async 
   expect(new Set(asked.map(({ limit }) => limit))).toEqual(new Set([500]))
 })
 
-it('[CFG-8] with 0 days an id is free within a second, and a huge number of days is accepted', async () => {
+it('[CFG-8] with tombstone_days 0 a deleted id is free within a second, and a huge number is accepted', async () => {
   const soon = running(0)
   await soon.time.advance(3_000)
   expect(soon.asked).toHaveLength(4)
@@ -61,7 +61,7 @@ it('[CFG-8] with 0 days an id is free within a second, and a huge number of days
   expect(running(Number.MAX_SAFE_INTEGER).asked).toEqual([{ beforeMs: 0, limit: 500 }])
 })
 
-it('[LIFE-30] disposing stops the maintenance', async () => {
+it('[LIFE-30] disposing of the maintenance stops all its jobs', async () => {
   const { time, asked, maintenance } = running(0)
   await time.advance(1_000)
   await maintenance[Symbol.asyncDispose]()
@@ -69,7 +69,7 @@ it('[LIFE-30] disposing stops the maintenance', async () => {
   expect([asked.length, time.waiting()]).toEqual([2, 0])
 })
 
-it('[LIFE-30] each job runs at its own interval, and a failing job does not delay the others', async () => {
+it('[LIFE-30] each maintenance job runs at its own interval, and a failing job does not delay the others', async () => {
   const time = manualTime()
   const log = createLogger({ level: 'error', format: 'json', clock: time.clock, write: () => {} })
   const ran: string[] = []
@@ -88,7 +88,7 @@ it('[LIFE-30] each job runs at its own interval, and a failing job does not dela
   await maintenance[Symbol.asyncDispose]()
 })
 
-it('[LIFE-30] from the start on, closed documents behind their logs are stored a few at a time', async () => {
+it('[LIFE-30] documents that are not resident and whose bodies lack edits are settled a few at a time', async () => {
   const keys = [1, 2, 3, 4, 5, 6, 7]
   const document = (key: number) => ({ key, workspaceId: 'ws', id: `doc-${key}` })
   const asked: number[] = []
@@ -138,7 +138,7 @@ it('[TOOL-22] [LIFE-30] expired request ids are purged in bounded batches', asyn
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
 })
 
-it('[AG-110] [LIFE-30] what rooms remember of removed blocks is purged after ten minutes in bounded batches', async () => {
+it('[AG-110] [LIFE-30] rows about removed blocks are purged after ten minutes in bounded batches', async () => {
   const time = manualTime()
   const asked: (readonly [number, number])[] = []
   const purgeRemovals = (beforeMs: number, limit: number): Promise<number> => {
@@ -150,7 +150,7 @@ it('[AG-110] [LIFE-30] what rooms remember of removed blocks is purged after ten
   expect(asked).toEqual([1, 2].map(() => [time.clock.nowMs() - 600_000, 500]))
 })
 
-it('[AG-67] [OPS-4] after each removal of call records a gauge shows the bytes of those that are left', async () => {
+it('[AG-67] [OPS-4] after each removal of call records a gauge shows the bytes of the remaining records', async () => {
   const time = manualTime()
   const shown: unknown[] = []
   let left = 70
@@ -175,7 +175,7 @@ it('[AG-67] [OPS-4] after each removal of call records a gauge shows the bytes o
   ])
 })
 
-it('[CFG-8] the interval of a job is its waiting time, at least a second and at most a minute', () => {
+it('[CFG-8] a job looks for expired data after its time of expiry, at least a second and at most a minute', () => {
   expect([0, 500, 5_000, 300_000].map(lookEveryMs)).toEqual([1_000, 1_000, 5_000, 60_000])
 })
 
@@ -215,7 +215,7 @@ it('[OPS-3] [OPS-4] totals are counted once a minute, and less often when counti
   }
 })
 
-it('[LIFE-30] a job runs on the node that has its lease, and the other nodes do nothing until the next run', async () => {
+it('[LIFE-30] a job runs on the node that has its lease, and other nodes skip it until its next run', async () => {
   const done: string[] = []
   let isMine = true
   const job = { name: 'totals', everyMs: 1_000, run: async () => done.push('ran') > 0 }
@@ -243,7 +243,7 @@ it('[OPS-3] totals that another node exports are 0 on this node', async () => {
   expect(new Set(shown.values())).toEqual(new Set([0]))
 })
 
-it('[FEED-3] [AUTH-14] rows of the feeds are removed after keep_days and after 15 minutes by the clock of the database, in bounded batches', async () => {
+it('[FEED-3] [AUTH-14] change feed rows are purged after keep_days, revocation feed rows after 15 minutes, in bounded batches', async () => {
   const asked: object[] = []
   const feed = { purge: async (bounds: object) => asked.push(bounds) === 1 }
   const changes = changeFeedJob(feed, 7)

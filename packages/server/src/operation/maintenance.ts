@@ -9,17 +9,17 @@ import type { Timers } from '../kernel/timers.ts'
 import type { ShareLinkStore } from '../share-links/share-link-store.port.ts'
 
 const EVERY_MS = 60_000
-/** When something expires at once, the next run removes it. [CFG-8] */
+/** Shortest interval of a job: data that expires at once is removed within this time. [CFG-8] */
 const AT_ONCE_MS = 1_000
 const PAUSE_MS = 100
 const BATCH = 500
-/** Each may have 1 MiB. */
+/** Call records removed in one batch. One record may have 1 MiB. */
 const CALL_BATCH = 50
 const SETTLE_EVERY_MS = 10 * 60_000
 const LOOKED_AT = 2_000
-/** Documents settled at one time; each becomes resident for a while. */
+/** Documents settled in one batch. Each document becomes resident for a while. */
 const SETTLED_AT_A_TIME = 4
-/** Totals take at most a hundredth of the time. */
+/** After the totals were computed, the job pauses for a hundred times as long. */
 const TOTALS_PAUSE = 100
 const DAY_MS = 86_400_000
 
@@ -32,25 +32,25 @@ export interface MaintenanceJob {
   run(): Promise<boolean>
 }
 
-/** Returns the ms between two looks for data that expires after `afterMs`: that time, from one second to one minute. */
+/** Returns the interval in ms of a job that removes data which expires after `afterMs`: that time, but from one second to one minute. */
 export function lookEveryMs(afterMs: number): number {
   return Math.min(EVERY_MS, Math.max(AT_ONCE_MS, afterMs))
 }
 
-/** [LIFE-24] */
+/** Removes tombstones that are older than `days` days. [LIFE-24] */
 export function tombstoneJob(store: Pick<DocumentStore, 'purgeTombstones'>, clock: Clock, days: number): MaintenanceJob {
   return {
     name: 'tombstones',
     everyMs: lookEveryMs(days * DAY_MS),
     async run() {
-      // Nothing is older than the epoch, and a store cannot hold a number as large as the longest allowed time.
+      // Times before 1970 are not needed, and a store cannot hold a number as large as the longest allowed time.
       const beforeMs = Math.max(0, clock.nowMs() - days * DAY_MS)
       return (await store.purgeTombstones(beforeMs, BATCH)) === BATCH
     },
   }
 }
 
-/** Removes expired Y client ids of former lives. [WS-62] */
+/** Removes expired entries of Y client ids from former lives of documents. [WS-62] */
 export function formerClientsJob(store: Pick<DocumentStore, 'purgeFormerClients'>, clock: Clock): MaintenanceJob {
   return {
     name: 'former clients',
@@ -60,8 +60,8 @@ export function formerClientsJob(store: Pick<DocumentStore, 'purgeFormerClients'
 }
 
 /**
- * Gives a lineage to documents of an older program: to all once after the start, later to those that such a program
- * makes beside this one. [WS-61, LIFE-29]
+ * Gives a lineage to documents that an older release made: to all of them after the start, later to those that such a release makes while this one
+ * runs. [WS-61, LIFE-29]
  */
 export function lineageJob(store: Pick<DocumentStore, 'giveLineages'>): MaintenanceJob {
   let afterKey = 0
@@ -76,7 +76,7 @@ export function lineageJob(store: Pick<DocumentStore, 'giveLineages'>): Maintena
   }
 }
 
-/** [TOOL-22] */
+/** Removes remembered request ids `keptMs` after their write. [TOOL-22] */
 export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clock: Clock, keptMs: number): MaintenanceJob {
   return {
     name: 'request ids',
@@ -85,12 +85,9 @@ export function rememberedJob(store: Pick<DocumentStore, 'purgeRemembered'>, clo
   }
 }
 
-/** Most bytes of the change feed; above them its oldest rows are removed. [FEED-3] */
+/** Maximum size of the change feed in bytes; above it the oldest rows are removed. [FEED-3] */
 const MOST_FEED_BYTES = 1024 ** 3
-/**
- * Rows of the revocation feed are kept for this long; nodes read them within seconds. The set of revocations itself is kept.
- * [AUTH-14]
- */
+/** Rows of the revocation feed are kept for this long. Nodes read them within seconds. The revocations themselves are kept elsewhere. [AUTH-14] */
 const REVOCATIONS_TOLD_MS = 15 * 60_000
 
 interface PurgesFeed {
@@ -106,7 +103,7 @@ export function changeFeedJob(feed: PurgesFeed, keepDays: number): MaintenanceJo
   }
 }
 
-/** Removes rows of the revocation feed that every node has read long ago. [AUTH-14] */
+/** Removes rows of the revocation feed that are so old that every node has read them. [AUTH-14] */
 export function revocationFeedJob(feed: PurgesFeed): MaintenanceJob {
   return {
     name: 'revocation feed',
@@ -116,8 +113,8 @@ export function revocationFeedJob(feed: PurgesFeed): MaintenanceJob {
 }
 
 /**
- * Makes a job that only one of several nodes runs, for a job of more than one transaction. `claim` takes or renews the lease of
- * the job. A node that does not get the lease calls `otherwise` and does nothing until the next run. [LIFE-30]
+ * Wraps a job of several transactions so that only one of several nodes runs it. `claim` takes or renews the lease of the job. A node that does not
+ * get the lease calls `otherwise` and skips the job until its next run. [LIFE-30]
  */
 export function onOneNode(
   job: MaintenanceJob,
@@ -134,15 +131,15 @@ export function onOneNode(
   }
 }
 
-/** What this needs of the log, which knows more of removals. */
+/** The method of the log that the job needs. */
 interface PurgesRemovals {
   purgeRemovals(beforeMs: number, limit: number): Promise<number>
 }
 
-/** Rooms that are loaded later than this remember nothing of what they removed. [AG-110] */
+/** Rows about removed blocks are kept for this long. A room that is loaded later knows nothing of these removals. [AG-110] */
 const REMOVALS_KEPT_MS = 10 * 60_000
 
-/** [AG-110] */
+/** Removes old rows about blocks that rooms have removed. [AG-110] */
 export function removalsJob(store: PurgesRemovals, clock: Clock): MaintenanceJob {
   return {
     name: 'removals',
@@ -151,7 +148,7 @@ export function removalsJob(store: PurgesRemovals, clock: Clock): MaintenanceJob
   }
 }
 
-/** Removes expired call records, and the oldest while all take more than their part of the disk; counts their bytes. [AG-67] */
+/** Removes expired call records, and the oldest ones while all of them take more than `mostBytes`. Sets the gauge of their bytes. [AG-67] */
 export function callRecordsJob(given: {
   readonly store: Pick<CallStore, 'purge' | 'totalBytes'>
   readonly clock: Clock
@@ -174,10 +171,9 @@ export function callRecordsJob(given: {
 }
 
 /**
- * Settles documents that nobody has open and whose bodies lack edits: a process that ended abruptly leaves such
- * documents, and without this job blobs of their workspaces could not be released until somebody opened them. A
- * document that cannot be settled is tried again in the next run. Documents that another live node owns are left to that
- * node. [LIFE-30]
+ * Settles documents that are not resident and whose bodies lack edits. A process that ended abruptly leaves such documents, and without this job
+ * blobs of their workspaces could not be released until somebody opened them. A document that cannot be settled is tried again in a later run.
+ * Documents that another live node owns are left to that node. [LIFE-30]
  */
 export function settlingJob(
   store: Pick<DocumentStore, 'behind'>,
@@ -198,7 +194,7 @@ export function settlingJob(
   }
 }
 
-/** [SHARE-3] */
+/** Removes expired share links. [SHARE-3] */
 export function shareLinkJob(store: Pick<ShareLinkStore, 'purgeExpired'>, clock: Clock): MaintenanceJob {
   return {
     name: 'share links',
@@ -215,12 +211,12 @@ const OF_ONE_NODE = [
   'relay_version_points_total',
 ] as const
 
-/** Sets the totals to 0, because another node exports them now. */
+/** Sets the totals of this node to 0, because another node exports them now. */
 export function clearTotals(metrics: Pick<Metrics, 'set'>): void {
   for (const name of OF_ONE_NODE) metrics.set(name, 0)
 }
 
-/** Computes the totals of the store for the metrics; the longer that takes, the less often it runs. [OPS-3, OPS-4] */
+/** Computes the totals of the store for the metrics. The longer the computation takes, the less often it runs. [OPS-3, OPS-4] */
 export function totalsJob(
   metrics: Pick<Metrics, 'set'>,
   totals: () => Promise<{

@@ -2,9 +2,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import { NO_BODY, type Route, type RouteDeclaration } from '../http/route.ts'
 import { OPERATION_EXCHANGES } from './operation.exchanges.ts'
 
-/**
- * Served on the main listener when metrics are public, on a loopback listener of its own when they are local. [OPS-3]
- */
+/** Declaration of the metrics route. Public metrics are served on the main listener, local ones on a loopback listener of their own. [OPS-3] */
 export const METRICS_ROUTES = {
   metrics: {
     method: 'GET',

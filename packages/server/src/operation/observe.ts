@@ -5,10 +5,7 @@ import type { LinkTotals } from '../links/node-links.ts'
 import type { Gateway } from '../sync/gateway/gateway.ts'
 import type { Rooms } from '../sync/gateway/rooms.ts'
 
-/**
- * Publishes running totals as counters: adds what came since the last reading, also after a total has started again
- * from 0.
- */
+/** Publishes running totals as counters: adds the increase since the last reading. A total that has fallen has started again from 0. */
 class Totals {
   readonly #metrics: Metrics
   readonly #before = new Map<string, number>()
@@ -17,7 +14,7 @@ class Totals {
     this.#metrics = metrics
   }
 
-  /** `source` distinguishes the totals of one counter. */
+  /** Returns the increase since the last call with the same `source`; one counter may have several sources. */
   since(source: string, total: number): number {
     const before = this.#before.get(source) ?? 0
     this.#before.set(source, total)
@@ -55,7 +52,7 @@ export function observeTokens(metrics: Metrics, keySet: KeySet, revocations: Rev
   })
 }
 
-/** Sets the metrics of links and of rooms by node at each scrape. Only for one of several nodes. */
+/** Sets the metrics of links and rooms at each scrape. Used only by one of several nodes. */
 export function observeLinks(
   metrics: Metrics,
   links: { stats(): LinkTotals },
@@ -79,12 +76,12 @@ export function observeLinks(
   })
 }
 
-/** Sets the lag of the change feed at each scrape. Only for one of several nodes. */
+/** Sets the metric for the lag of the change feed at each scrape. Used only by one of several nodes. */
 export function observeFeed(metrics: Metrics, lagSec: () => number): void {
   metrics.beforeScrape(() => metrics.set('relay_feed_lag_seconds', lagSec()))
 }
 
-/** `appendSeconds` returns the samples since the previous call. */
+/** Records the durations of appends at each scrape. `appendSeconds` are those since the previous call. */
 export function observeStorage(metrics: Metrics, stats: () => Promise<{ readonly appendSeconds: readonly number[] }>): void {
   metrics.beforeScrape(async () => {
     for (const seconds of (await stats()).appendSeconds) metrics.observe('relay_log_append_seconds', seconds)

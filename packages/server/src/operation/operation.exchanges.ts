@@ -33,7 +33,7 @@ const VERSION: JsonSchema = {
   required: ['server', 'version', 'commit', 'built', 'protocolVersion', 'protocolMinor'],
 }
 
-/** Answers of the operation routes. [REST-36] */
+/** Schemas of the answers of the operation routes. [REST-36] */
 export const OPERATION_EXCHANGES = {
   health: { responses: { 200: { description: 'The process answers.', content: { 'text/plain': { const: 'ok' } } } }, errors: [] },
   live: {

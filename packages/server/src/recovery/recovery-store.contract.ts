@@ -6,7 +6,7 @@ import { bodyOf, change, creation, textOf, update, written } from '../documents/
 import type { PointHead, RecoveryStore, RestoreRequest } from './recovery-store.port.ts'
 
 export interface OpenRecoveryStore extends OpenDocumentStore {
-  /** The store keeps 20 points per document and uses an interval of 600 s. */
+  /** A store that keeps 20 points per document, with an interval of 600 s. */
   readonly recovery: RecoveryStore
 }
 
@@ -26,7 +26,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
       const point = await store.recovery.read(key, pointId)
       return point.kind === 'point' ? textOf(point.body) : point.kind
     }
-    /** The contents of the points, newest first. */
+    /** Returns the bodies of the points, newest first. */
     const contents = async (key: number) => Promise.all((await store.recovery.list(key)).map((head) => pointOf(key, head)))
     const restored = async (request: RestoreRequest) => {
       const outcome = await store.recovery.restore(request)
@@ -53,12 +53,12 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(first.key)).toEqual(['{"n":1}'])
         const fourth = await write(third, '{"n":4}', { nowMs: 5000 + INTERVAL_MS })
         expect(await contents(first.key)).toEqual(['{"n":3}', '{"n":1}'])
-        // After the clock was set back a long way, points are captured again at once.
+        // When the clock is set back a long way, the next write takes a point at once.
         await write(fourth, '{"n":5}', { nowMs: 1 })
         expect(await contents(first.key)).toEqual(['{"n":4}', '{"n":3}', '{"n":1}'])
       })
 
-      it('[LIFE-19] a write without a new version or without a body makes no point', async () => {
+      it('[LIFE-19] a write without a new version or without a body makes no recovery point', async () => {
         const head = await create('{"n":1}')
         const shared = await write(head, '', { set: { sharedWith: ['ben'] } })
         await write(shared, '{"n":1}', { bump: false })
@@ -80,7 +80,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(first.key)).toEqual(['{"shapes":4}', '{"shapes":3}'])
       })
 
-      it('[LIFE-20] a state equal to the newest point makes none', async () => {
+      it('[LIFE-20] a write over a state equal to the newest point makes no new point', async () => {
         const one = await create('{"n":1,"modifiedAt":1}')
         const two = await write(one, '{"n":2,"modifiedAt":2}', ZEROING)
         const three = await write(two, '{"n":1,"modifiedAt":3}', ZEROING)
@@ -90,7 +90,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await contents(one.key)).toEqual(['{"n":1,"modifiedAt":3}', '{"n":2,"modifiedAt":2}', '{"n":1,"modifiedAt":1}'])
       })
 
-      it('[LIFE-21] only the newest twenty points are kept, with rising times even when the clock stops, until the document is deleted', async () => {
+      it('[LIFE-21] the newest twenty points of a document are kept until its deletion, with rising times even when the clock stops', async () => {
         let head = await create('{"n":0}')
         for (let n = 1; n <= RING + 3; n++) head = await write(head, `{"n":${n}}`, { ...ZEROING, nowMs: 7000 })
         const points = await store.recovery.list(head.key)
@@ -102,7 +102,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
     })
 
     describe('capturing a point', () => {
-      it('[LIFE-19] [LIFE-21] a capture stores the current body with its facts, and survives a restart', async () => {
+      it('[LIFE-19] [LIFE-21] a capture stores the current body with its facts; the point survives a restart', async () => {
         const text = '{"name":"Plan","text":"a \\"quoted\\" é 😀"}'
         const head = await create(text, {
           set: { ownerId: 'ada', ownerName: 'Ada', body: bodyOf(text, { title: 'Plan', shapeCount: 3 }) },
@@ -216,7 +216,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect((await store.documents.write(change(source, '{"n":3}'))).kind).toBe('conflict')
       })
 
-      it('[LIFE-22] another version, an edit missing in the body, a taken id and a deleted source are conflicts that change nothing', async () => {
+      it('[LIFE-22] a restore with another version, an unstored edit, a taken id or a deleted source is a conflict', async () => {
         const first = await create('{"n":1}')
         const source = await write(first, '{"n":2}')
         const unchanged = async () => {
@@ -235,7 +235,7 @@ export function describeRecoveryStoreContract(name: string, open: () => Promise<
         expect(await store.recovery.restore(requestOf(source, '{}'))).toEqual({ kind: 'conflict' })
       })
 
-      it('[LIFE-22] R-4: of two simultaneous restores one succeeds', async () => {
+      it('[LIFE-22] R-4: of two simultaneous restores of a document one succeeds', async () => {
         const source = await write(await create('{"n":1}'), '{"n":2}')
         const outcomes = await Promise.all([1, 2].map((n) => store.recovery.restore(requestOf(source, `{"n":${n}}`))))
         expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['conflict', 'restored'])

@@ -10,7 +10,7 @@ export interface PointHead {
   readonly reason: CaptureReason
 }
 
-/** What a recovery point keeps in addition to the body. */
+/** Members that a recovery point keeps besides the body. */
 export type PointBeside = Pick<DocumentHead, 'collectionId' | 'sharedWith'>
 
 export type PointRecord =
@@ -20,7 +20,7 @@ export type PointRecord =
       readonly head: PointHead
       readonly body: Uint8Array
       readonly facts: BodyFacts
-      /** `null` when an older release took the point and did not keep this. */
+      /** `null` when an older release took the point without these members. */
       readonly beside: PointBeside | null
     }
   | { readonly kind: 'unreadable' }
@@ -44,13 +44,13 @@ export type CaptureOutcome =
 export interface RestoreRequest {
   /** The source as the caller read it; another key or version is a conflict. */
   readonly source: DocumentHead
-  /** The log of the source has a gap, so no body can ever hold all of it. The log is kept aside. [LIFE-5] */
+  /** True when the log of the source has a gap, so that no body can ever contain all of it. The log is then kept aside. [LIFE-5] */
   readonly hasGap?: boolean
   readonly newRef: DocumentRef
   /** The body of the new document: the point's content under the new id and title. */
   readonly body: StoredBody
   readonly nowMs: number
-  /** Who restores the document, for other nodes. [FEED-2] */
+  /** The user who restores the document; reported to other nodes. [FEED-2] */
   readonly actor?: string
 }
 
@@ -59,19 +59,19 @@ export type RestoreOutcome =
   | { readonly kind: 'conflict' }
 
 /**
- * Keeps a bounded ring of earlier bodies for each document, with checksums.
+ * Keeps a limited number of earlier bodies for each document, with checksums.
  *
- * The document store takes the points of kind interval and zeroing within the write that replaces a body: it keeps the
- * state before that write when no point is younger than the interval. [LIFE-18..LIFE-21] A promise that resolves says
- * that the change is durable. Rejects with UNAVAILABLE or NOT_PERSISTED.
+ * The document store itself takes the points with the reasons `interval` and `zeroing`, in the write that replaces a body: it keeps the state before
+ * that write when no point is younger than the interval. [LIFE-18..LIFE-21] A change is durable when its promise resolves. Rejects with UNAVAILABLE
+ * or NOT_PERSISTED.
  */
 export interface RecoveryStore {
   /** Returns the points, newest first. */
   list(key: number): Promise<readonly PointHead[]>
   read(key: number, pointId: string): Promise<PointRecord>
   /**
-   * Keeps the stored body as a point. The caller has stored the live document before. The owner of the document passes the
-   * `epoch` of its tenure, which is compared.
+   * Keeps the stored body as a point. The caller has stored the live document before. The owner of the document passes the `epoch` of its tenure, and
+   * the store refuses an epoch that is over.
    */
   capture(key: number, reason: CaptureReason, nowMs: number, epoch?: number): Promise<CaptureOutcome>
   /**

@@ -22,7 +22,7 @@ const RECOVERY_POINT: JsonSchema = {
   required: ['id', 'createdAt', 'serverVersion', 'sizeBytes', 'reason'],
 }
 
-/** Requests and answers of the recovery routes. [REST-36] */
+/** Schemas of requests and answers of the recovery routes. [REST-36] */
 export const RECOVERY_EXCHANGES = {
   list: {
     path: { id: DOCUMENT_ID },

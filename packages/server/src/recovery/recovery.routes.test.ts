@@ -4,10 +4,10 @@ import { type Answer, noResidents, type RestRelay, startRestRelay } from '../htt
 import type { RecoveryStore } from './recovery-store.port.ts'
 
 let relay: RestRelay
-/** The calls that the live side received, and what it does when a document is settled. */
+/** The calls that the live side received, in order. */
 const live: string[] = []
 const whenSettled = new Map<string, () => Promise<unknown>>()
-/** Runs between the last check of the source and the restore. */
+/** Functions by document id; each runs between the last check of its document and the restore. */
 const beforeRestore = new Map<string, () => Promise<unknown>>()
 const spoiled = new Set<string>()
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
       },
       encode: async (ref) => (ref.id === 'gone' ? null : { version: 300, update: Uint8Array.of(1, 2, 3) }),
     },
-    // Damage that the checksum does not reveal.
+    // Calls `beforeRestore`, and returns points of `spoiled` with damage that their checksum does not reveal.
     recovery: (real: RecoveryStore): RecoveryStore => ({
       ...real,
       async restore(request) {
@@ -65,7 +65,7 @@ const pointsOf = async (id: string): Promise<readonly Record<string, unknown>[]>
 const newest = async (id: string): Promise<string> => String((await pointsOf(id))[0]?.id)
 const read = (id: string, pointId: string, as = ann) => call('GET', `${id}/recovery/${pointId}`, as)
 const restore = (id: string, pointId: string, as = ann) => call('POST', `${id}/recovery/${pointId}/restore`, as)
-/** Creates a document with one point of exactly this body, and changes the document afterwards. */
+/** Creates a document with one point whose content is exactly this body, and changes the document afterwards. */
 async function withPoint(id: string, body: object): Promise<string> {
   await put(id, { sharedWith: SHARES, collectionId: 'col', ...body })
   expect((await capture(id)).json).toEqual({ captured: true })
@@ -74,7 +74,7 @@ async function withPoint(id: string, body: object): Promise<string> {
 }
 
 describe('listing and capturing', () => {
-  it('[REST-26] [LIFE-20] points are listed newest first, and an equal state makes none', async () => {
+  it('[REST-26] [LIFE-20] points are listed newest first, and a state equal to the newest point makes no new one', async () => {
     const before = Date.now()
     await put('listed', { name: 'One' })
     expect((await call('GET', 'listed/recovery')).json).toEqual({ recoveryPoints: [] })
@@ -137,7 +137,7 @@ describe('reading a point', () => {
     expect((await call('GET', id)).json).toMatchObject({ name: 'Later', serverVersion: 3 })
   })
 
-  it('[CFG-2] for editor clients a point and the document restored from it have the `version` of its time', async () => {
+  it('[CFG-2] for editor clients a point and the document restored from it have the `version` of the point', async () => {
     await using editor = await startRestRelay({ editorClient: true })
     const request = (method: string, path: string, body?: object) =>
       editor.call(method, `/api/docs/${path}`, { as: ann, ...(body && { body }) })
@@ -149,7 +149,7 @@ describe('reading a point', () => {
     expect((await request('GET', String(newDocId))).json).toMatchObject({ version: 7, serverVersion: 1 })
   })
 
-  it('[PERM-7] at level view a point shows only the own share', async () => {
+  it('[PERM-7] at level view a point shows only the share of the caller', async () => {
     const pointId = await withPoint('shown', { name: 'Shown' })
     expect((await read('shown', pointId, ben)).json.sharedWith).toEqual(SHARES)
     expect((await read('shown', pointId, vi)).json.sharedWith).toEqual([SHARES[1]])
@@ -185,7 +185,7 @@ describe('reading a point', () => {
     }
   })
 
-  it('[REST-26] a point that cannot be decoded answers 422, and restoring it changes nothing', async () => {
+  it('[REST-26] reading a point that cannot be decoded answers 422, and restoring it changes nothing', async () => {
     const pointId = await withPoint('spoiled', { name: 'Good' })
     spoiled.add(pointId)
     for (const answer of [await read('spoiled', pointId), await restore('spoiled', pointId)]) {
@@ -195,7 +195,7 @@ describe('reading a point', () => {
     expect((await call('GET', 'spoiled')).json).toMatchObject({ name: 'Later' })
   })
 
-  it('[C1] a long point is decoded and restored like a short one', async () => {
+  it('[C1] a point of more than 1 MiB is decoded and restored like a short one', async () => {
     const shapes = Array.from({ length: 20_000 }, (_, i) => ({ id: `s${i}`, type: 'text', text: `shape number ${i}`, x: i }))
     const pointId = await withPoint('long', { pages: [{ id: 'c', shapes }] })
     const shown = await read('long', pointId)
@@ -230,7 +230,7 @@ describe('restoring', () => {
     expect((await put(id, {})).json).toMatchObject({ errorCode: 'TOMBSTONED', lastServerVersion: 2 })
     const ring = await pointsOf(newDocId)
     expect(ring).toHaveLength(points + 1)
-    // A point from before the restore is shown with the id that its document has now.
+    // A point from before the restore has the id of its present document.
     expect((await read(newDocId, pointId)).json).toMatchObject({ id: newDocId, name: 'Plan', serverVersion: 1 })
     expect((await read(newDocId, String(ring[0]?.id))).json).toMatchObject({ id: newDocId, name: 'Later', serverVersion: 2 })
   })
@@ -246,7 +246,7 @@ describe('restoring', () => {
     expect({ name, title }).toEqual({ name: undefined, title: undefined, ...wanted })
   })
 
-  it('[WS-52] [WS-54] [OPS-7] a restore drops the live copy, then sends the events of deletion and creation, and is audited', async () => {
+  it('[WS-52] [WS-54] [OPS-7] a restore drops the live copy, then sends the deletion and creation events, and is audited', async () => {
     const pointId = await withPoint('told', { name: 'Told' })
     relay.events.length = 0
     const { newDocId } = (await restore('told', pointId)).json
@@ -271,7 +271,7 @@ describe('restoring', () => {
     let races = 3
     beforeRestore.set('racing', async () => {
       if (races-- <= 0) return
-      // Acts like another process: within one process, writes of a document wait for each other.
+      // Writes as another process does: within one process, writes of a document wait for each other.
       const state = await relay.storage.documents.state({ workspaceId: 'default', id: 'racing' })
       if (state.kind !== 'document') throw new Error(state.kind)
       written(await relay.storage.documents.write(change(state.head, JSON.stringify({ name: `Race ${races}`, ...LIST_FORM }))))
@@ -281,7 +281,7 @@ describe('restoring', () => {
     expect((await read(String(newDocId), String(ring[0]?.id))).json.name).toBe('Race 0')
   })
 
-  it('[LIFE-8] [LIFE-22] a restore waits for earlier writes and delays later ones, so that it loses no race', async () => {
+  it('[LIFE-8] [LIFE-22] a restore waits for earlier writes of its document and delays later ones', async () => {
     const pointId = await withPoint('busy', { name: 'Old' })
     const order: string[] = []
     const gate = Promise.withResolvers<void>()

@@ -8,12 +8,12 @@ import type { Recovery } from './recovery.ts'
 import { RECOVERY_EXCHANGES } from './recovery.exchanges.ts'
 
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
-/** `<createdAt ms>-v<serverVersion>`. [REST-26] */
+/** A point id: `<createdAt ms>-v<serverVersion>`. [REST-26] */
 const POINT_ID = /^(?:0|[1-9]\d{0,14})-v[1-9]\d{0,14}$/
 const OF_DOCUMENT = { credential: 'bearer', body: NO_BODY, documentParam: 'id', checkParams: checkDocument } as const
 const OF_POINT = { ...OF_DOCUMENT, checkParams: checkPoint } as const
 
-/** The recovery routes as data, without their handlers. [interface, Endpoints] */
+/** Declarations of the recovery routes, without handlers. [interface, Endpoints] */
 export const RECOVERY_ROUTES = {
   list: {
     ...OF_DOCUMENT,

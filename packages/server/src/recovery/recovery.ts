@@ -35,7 +35,7 @@ export interface Recovery {
   list(access: Access, id: string): Promise<readonly PointHead[]>
   /** Captures the state after every edit applied before the call. Returns false when the newest point is equal. [LIFE-20] */
   capture(access: Access, id: string): Promise<boolean>
-  /** Returns a point as a document of its time, with its collection and shares, under the document's present id. [REST-26] */
+  /** Returns a point as a document: with the content, collection and shares of the point, under the present id of the document. [REST-26] */
   read(access: Access, id: string, pointId: string): Promise<{ readonly record: DocumentRecord; readonly reader: Reader }>
   /** Replaces this document by a new one and returns the new head. [LIFE-22, REST-27] */
   restore(access: Access, id: string, pointId: string): Promise<DocumentHead>
@@ -44,8 +44,8 @@ export interface Recovery {
 type Restored = Extract<RestoreOutcome, { kind: 'restored' }>
 
 /**
- * Edits wait for this long while a restore runs. An edit acknowledged after the body was stored would be in no point, so it makes the
- * restore fail with a conflict.
+ * Edits wait for this long while a restore runs. An edit that was acknowledged after the body was stored would be in no recovery point, so such an
+ * edit makes the restore fail with a conflict.
  */
 const QUIET_MS = 500
 const ID_LENGTH = 12
@@ -81,13 +81,13 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     const newRef = refOf(access, newId('doc-', ID_LENGTH, deps.random))
     const as = { docId: newRef.id, restoredFrom: id, clientVersion: point.facts.clientVersion }
     const body = (await deps.bodies.for(access.workspaceId).restored(point.body, as)) ?? unreadable(pointId)
-    // Tool edits wait too; otherwise agents that never pause would make every attempt lose.
+    // Tool edits wait for the restore as well. Otherwise agents that never pause would make every attempt conflict.
     return documents.inTurn(ref, () =>
       retryCas<DocumentHead>(async () => {
-        // A document that cannot be loaded has nothing to settle. The store decides whether its log is unreadable. [LIFE-5]
+        // A document that cannot be loaded has no edits to settle. The store decides whether its log is unreadable. [LIFE-5]
         const unsettled = await residents.settle(ref, QUIET_MS).then(() => null, unavailable)
         const before = await documents.require(access, id, 'owner')
-        // A document with another key is a new one under the same id and has other points.
+        // A document with another key is a new document under the same id, with other points.
         if (before.key !== source.key) return unknownDocument()
         const outcome = await store.restore({
           source: before,
@@ -119,8 +119,8 @@ function unavailable(error: unknown): RelayError {
 }
 
 /**
- * Reports the restore. The new document and the tombstone are durable by then, so a failure of the live side is only a delay and must not
- * become an error of the request.
+ * Reports the restore to the live side. The new document and the tombstone are durable by then. A failure of the live side only delays the report and
+ * must not become an error of the request.
  */
 async function announce(
   { residents, events, log }: RecoveryDeps,

@@ -49,13 +49,13 @@ const refOf = ({ workspaceId, id }: DocumentHead) => ({ workspaceId, id })
 
 interface Filled {
   readonly head: DocumentHead
-  /** The content of an editor that has received everything. */
+  /** The Y.Doc of an editor that has received every update. */
   readonly copy: Y.Doc
 }
 
 /**
- * Creates a document whose log has the seed as record 1 and then the shapes s2 to s6, each from a different Y client. Its body contains the
- * log through 3.
+ * Creates a document whose log has the seed as record 1 and then the shapes s2 to s6, each from a different Y client. The body of the document
+ * contains the log through record 3.
  */
 async function fill(host: StorageHost, id: string): Promise<Filled> {
   const copy = new Y.Doc()
@@ -84,7 +84,7 @@ async function append(host: StorageHost, { key }: DocumentHead, afterSeq: number
   expect(outcome).toEqual({ kind: 'appended', seq: afterSeq + 1 })
 }
 
-/** Writes the shape `cold` as a cold write after the whole log, and then appends it to the log as record 7. */
+/** Writes the shape `cold` to the body, as a cold write does, and then appends the shape to the log as record 7. */
 async function writeCold(host: StorageHost, { head, copy }: Filled): Promise<void> {
   const record = await host.documents.read(refOf(head))
   if (record === null) throw new Error('there is no document')
@@ -120,7 +120,7 @@ async function repaired(url: string, id: string) {
   return await repair({ store, clock: systemClock, random: systemRandom }, { workspaceId: 'w', id })
 }
 
-/** Verify's findings about a document, and how many bytes of it were set aside. */
+/** Returns the findings of verify about a document, and how many of its bytes were set aside. */
 async function damageOf(url: string, id: string): Promise<readonly string[]> {
   await using store = await openStoredContents(url, silentLogger)
   const details: string[] = []
@@ -208,7 +208,7 @@ describe.each(engines)('relay repair of a log with missing or damaged records, o
     expect(await repaired(url, id)).toMatchObject({ kind: 'sound' })
   })
 
-  it('[CFG-11] a repair adds a feed row with the new end of the log when several nodes use the store, and none for a single relay', async () => {
+  it('[CFG-11] a repair adds a feed row with the new end of the log only when several nodes use the store', async () => {
     for (const [id, told] of [
       ['alone', []],
       ['shared', [{ kind: 'repaired', docId: 'shared', seq: 7, isOwn: false }]],

@@ -2,10 +2,10 @@ import type { DocumentRef, StoredBody } from '../documents/document-store.port.t
 import type { RebuiltLog } from '../sync/update-log.port.ts'
 import type { StoredDocument } from '../verify/stored-contents.port.ts'
 
-/** The new log of a document, which replaces a broken one. */
+/** The new state of a document whose log is broken. */
 export interface Repaired {
   readonly log: Pick<RebuiltLog, 'update' | 'stateVector' | 'detail'>
-  /** A body equal to the new log; absent when the stored body already is. */
+  /** A body equal to the new log; absent when the stored body already equals it. */
   readonly body?: StoredBody
   /** True when the new log has another Y history than the old one. Clients must then not merge their copies. [WS-61] */
   readonly startsAnew: boolean

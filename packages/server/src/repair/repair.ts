@@ -15,8 +15,7 @@ import type { StoredDocument } from '../verify/stored-contents.port.ts'
 import type { Repaired, RepairStore } from './repair.port.ts'
 
 /**
- * The result of a repair; `lines` are for the operator. `sound`: there was nothing to do. `refused`: something is wrong that a repair
- * cannot fix.
+ * The result of a repair; `lines` are for the operator. `sound`: the document needs no repair. `refused`: it has a problem that a repair cannot fix.
  */
 export interface RepairReport {
   readonly kind: 'repaired' | 'sound' | 'refused'
@@ -76,7 +75,7 @@ export function decideRepair(document: StoredDocument, nowMs: number, random: Ra
 
 interface Given {
   readonly document: StoredDocument
-  /** The document's name in messages for the operator. */
+  /** The name of the document in messages for the operator. */
   readonly name: string
   readonly head: DocumentHead
   readonly body: DocumentBody
@@ -84,16 +83,16 @@ interface Given {
   readonly random: Random
 }
 
-/** The newest good snapshot and the good records after it, except those above `throughSeq`. */
+/** Returns the newest good snapshot and the good records after it, without records above `throughSeq`. */
 function updatesOf({ snapshots, readable }: StoredDocument, throughSeq = Number.POSITIVE_INFINITY): Uint8Array[] {
   const records = readable.records.filter(({ seq }) => seq <= throughSeq)
   return [...snapshots.slice(0, 1), ...records].map(({ update }) => update)
 }
 
 /**
- * Whether the complete beginning of a damaged log contains everything in the body. A cold write is in the body before it is in the log,
- * where it becomes the record after `coveredSeq`. When that record is present, the log contains the cold write; with only the records up to
- * `coveredSeq`, it does when both have equal content. [LIFE-15]
+ * Whether the complete beginning of a damaged log contains everything that the body contains. A cold write is in the body before it is in the log,
+ * where it becomes the record after `coveredSeq`. With that record, the log contains the cold write. With only the records up to `coveredSeq`, the
+ * log contains everything when its content equals that of the body. [LIFE-15]
  */
 function saysAllOfBody({ document, head, body, random }: Given): boolean {
   const { throughSeq } = document.readable
@@ -109,7 +108,7 @@ function saysAllOfBody({ document, head, body, random }: Given): boolean {
   }
 }
 
-/** Rebuilds the document from as much of its log as can be applied. The lineage stays, so a client may supply the lost content. */
+/** Rebuilds the document from as much of its log as can be applied. The lineage stays, so a client that has the lost content may supply it. */
 function fromLog({ document, name, head, body, nowMs }: Given, { doc, gap }: ReturnType<typeof buildSound>): Decision {
   const { records, problems } = document.readable
   const made = materialised({ body, facts: head.facts }, project(doc, body), nowMs, 'system')

@@ -11,18 +11,18 @@ import type { Timers } from '../kernel/timers.ts'
 import { inTime } from './in-time.ts'
 import type { SearchRequest } from './search.ts'
 
-/** A hit with its document. [AG-62] */
+/** A hit with the id and name of its document. [AG-62] */
 export type DocumentHit = Hit & { readonly docId: string; readonly name: string }
 
 export interface ReadHits {
   readonly hits: readonly DocumentHit[]
-  /** How many hits the answers up to this one have passed; `null` after the last one. */
+  /** How many hits this answer and the earlier ones have passed; `null` after the last hit. */
   readonly next: number | null
-  /** Hits were passed over, or not come to, because their documents could not be read now. */
+  /** True when hits are missing because their documents could not be read, or not in time. */
   readonly isCut: boolean
 }
 
-/** The ranked groups of a search, whose hits are to be read. */
+/** A search with its ranked groups, whose hits are to be read. */
 export interface HitsCall {
   readonly access: Access
   readonly request: SearchRequest
@@ -40,18 +40,18 @@ export interface HitReaderDeps {
 }
 
 const MOST_ANSWER_BYTES = 8000
-/** Room for the members beside the hits. */
+/** Bytes reserved for the members of an answer besides the hits. */
 const RESERVED_BYTES = 300
 const MOST_NAME = 120
 /** Bytes of bodies that a search reads at once. */
 const BATCH_BYTES = 1_048_576
 
-/** The hits of slices; `null` where the document could not be read. Slices that were not come to in time are missing. */
+/** The hits of each slice; `null` when its document could not be read. Slices that were not read in time are missing. */
 type SliceHits = ReadonlyMap<Slice, readonly DocumentHit[] | null>
 
 /**
- * Reads hits of ranked groups from the stored bodies, until the answer is full or the time is over. The first batch gets `firstMs` however
- * late it is, so that every answer goes on behind the one before. [AG-62, AG-63]
+ * Makes a function that reads the hits of ranked groups from the stored bodies, until the answer is full or the time is over. The first batch always
+ * gets `firstMs`, so that every answer makes progress. [AG-62, AG-63]
  */
 export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: HitsCall) => Promise<ReadHits> {
   const { store, timers } = deps
@@ -82,7 +82,7 @@ export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: Hi
     return { hits, next: position < total ? position : null, isCut }
   }
 
-  /** Each document is read once, in small batches. `isFirst`: the answer has nothing yet. */
+  /** Reads each document once, in small batches. `isFirst`: the answer has no hits yet, so the first batch is read although the time is over. */
   async function readSlices(call: HitsCall, slices: readonly Slice[], isFirst: boolean): Promise<SliceHits> {
     const { heads, leftMs, left } = call
     const found = new Map<Slice, readonly DocumentHit[] | null>()
@@ -93,7 +93,8 @@ export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: Hi
       if (!mustRead && leftMs() <= 1) break
       const ms = mustRead ? Math.max(firstMs, leftMs()) : leftMs()
       const read = await inTime(timers, ms, (over) => readBatch(call, batch, byDocument, over))
-      // Of two searches that go on at the same place the second one must not end there again, so the first document is passed over.
+      // When the first batch of an answer is late, its first document is passed over. Otherwise the next search, which continues here, would end here
+      // again.
       const come = read !== null ? batch : mustRead ? batch.slice(0, 1) : []
       for (const document of come) for (const slice of byDocument.get(document) ?? []) found.set(slice, read?.get(slice) ?? null)
       if (read === null) break
@@ -102,7 +103,7 @@ export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: Hi
     return found
   }
 
-  /** A body that cannot be searched, since it is damaged or too much for a thread, costs its batch and not the search. [LIFE-8] */
+  /** A body that fails in its thread, because it is damaged or takes too long, costs the hits of its batch and not the whole search. [LIFE-8] */
   async function readBatch(
     { access, request, heads }: HitsCall,
     batch: readonly number[],
@@ -135,8 +136,8 @@ export function createHitReader(deps: HitReaderDeps, firstMs: number): (call: Hi
   }
 
   /**
-   * Reads a document as it is stored: what is newer in its live copy was settled before the search, or counts as behind. `null` when it is
-   * gone, or when the caller may no longer read it. A store that cannot be read is no empty answer. [AG-59, REST-13]
+   * Reads a document as it is stored. Newer edits of its live copy were settled before the search, or count as behind. Returns `null` when the
+   * document is deleted or the caller may no longer read it. Rejects when the store cannot be read. [AG-59, REST-13]
    */
   async function recordOf(access: Access, head: DocumentHead | undefined): Promise<DocumentRecord | 'damaged' | null> {
     if (head === undefined) return null
@@ -162,7 +163,7 @@ function wantedOf({ group, from, count }: Slice): WantedHits {
   return { matched, placeClass, exact, from, count }
 }
 
-/** A copy, since it is moved to another thread. */
+/** Joins the bodies in a new array, because that array is moved to another thread. */
 function joined(bodies: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(bodies.reduce((sum, body) => sum + body.byteLength, 0))
   let start = 0

@@ -1,8 +1,8 @@
 import type { Timers } from '../kernel/timers.ts'
 
 /**
- * Resolves or rejects as `work` does, or resolves with `null` when it takes longer than `ms`. The signal that `work` got is aborted then;
- * what late work answers, and how it fails, is ignored.
+ * Resolves or rejects as `work` does. When `work` takes longer than `ms`, aborts the signal that it passed to `work` and resolves with `null`; a late
+ * result or failure of `work` is ignored.
  */
 export async function inTime<T>(timers: Timers, ms: number, work: (over: AbortSignal) => Promise<T>): Promise<T | null> {
   const over = new AbortController()

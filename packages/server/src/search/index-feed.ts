@@ -1,12 +1,15 @@
 import type { Timers } from '../kernel/timers.ts'
 import type { IndexedRef, SearchIndex } from './search-index.port.ts'
 
-/** Tells an index which documents were stored. */
+/** Reports stored documents to an index. */
 export interface IndexFeed extends Disposable {
   stored(ref: IndexedRef): void
 }
 
-/** A second of changes is told at once, so that typing costs one look a document; a change is found within two. [AG-63] */
+/**
+ * Changes are gathered for a second and reported together, so that a document that is typed into is looked at once a second. A change is found within
+ * two seconds. [AG-63]
+ */
 const GATHER_MS = 1000
 
 export function createIndexFeed({ index, timers }: { index: Pick<SearchIndex, 'refresh'>; timers: Timers }): IndexFeed {

@@ -6,7 +6,7 @@ import { ReadableLists } from './readable-lists.ts'
 const heads = ['a', 'b', 'c'].map((id, n) => ({ id, lastSeq: n, coveredSeq: 0 }) as DocumentHead)
 const caller = (sub: string, role: Access['role'] = 'member') => ({ sub, role }) as Access
 
-it('[AG-61] rights are decided once for each caller and state of a workspace, and again when anything has changed', () => {
+it('[AG-61] rights are decided once for each caller and state of a workspace, and again after a change', () => {
   const lists = new ReadableLists()
   let asked = 0
   const may = (ids: string) => (head: DocumentHead) => {
@@ -22,7 +22,7 @@ it('[AG-61] rights are decided once for each caller and state of a workspace, an
   expect(lists.of(caller('ann'), [...heads], may('b')).heads).toEqual([heads[1]])
 })
 
-it('[AG-61] many callers take turns in what is kept', () => {
+it('[AG-61] readable lists are kept for a limited number of callers, the newest ones', () => {
   const lists = new ReadableLists()
   for (let n = 0; n < 100; n++) lists.of(caller(`m${n}`), heads, () => true)
   expect(lists.of(caller('m0'), heads, () => false).heads).toEqual([])

@@ -1,25 +1,28 @@
 import type { Access } from '../access/access.ts'
 import type { DocumentHead } from '../documents/document-store.port.ts'
 
-/** What a caller may read of a workspace, last change first. */
+/** The documents of a workspace that a caller may read, last change first. */
 export interface ReadableList {
   readonly heads: readonly DocumentHead[]
-  /** Those with edits that their stored body lacks. */
+  /** The documents of `heads` whose stored body lacks edits. */
   readonly edited: readonly DocumentHead[]
 }
 
-/** Callers whose lists are kept for each state of a workspace. */
+/** For each state of a workspace the lists of at most this many callers are kept. */
 const MOST_CALLERS = 32
 
 /**
- * Keeps what each caller may read, as long as the store answers the same array: then no document, owner or share has changed, so nobody's
- * rights are older than the request. Rights of ten thousand documents take milliseconds to decide, and most searches follow another
- * one. [AG-61]
+ * Keeps the list of each caller as long as the store returns the same array: then no document, owner or share has changed, so the list is not older
+ * than the request. Deciding the rights of ten thousand documents takes milliseconds, and most searches follow another search of the same caller.
+ * [AG-61]
  */
 export class ReadableLists {
   readonly #known = new WeakMap<readonly DocumentHead[], Map<string, ReadableList>>()
 
-  /** `mayRead` decides by the caller's role and id, the document's head, and what does not change while the relay runs. */
+  /**
+   * Returns the list of a caller. `mayRead` may depend on the role and id of the caller, on the head, and on what does not change while the relay
+   * runs.
+   */
   of({ role, sub }: Access, all: readonly DocumentHead[], mayRead: (head: DocumentHead) => boolean): ReadableList {
     const byCaller = this.#known.get(all) ?? new Map<string, ReadableList>()
     this.#known.set(all, byCaller)

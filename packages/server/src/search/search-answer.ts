@@ -1,7 +1,7 @@
 import { writeSearchCursor } from './search-cursor.ts'
 import type { SearchAnswer, SearchRequest } from './search.ts'
 
-/** The members of an answer over REST and to agents. [AG-61, AG-62, AG-63] */
+/** Returns the members of a search answer, for REST and for agents. [AG-61, AG-62, AG-63] */
 export function presentAnswer(
   { hits, next, partial, incomplete, behind }: SearchAnswer,
   asked: SearchRequest,

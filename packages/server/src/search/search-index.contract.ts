@@ -15,9 +15,9 @@ export interface OpenSearchIndex extends AsyncDisposable {
   readonly index: SearchIndex
   /** Closes and opens the index, as a restart does. */
   reopen(): Promise<void>
-  /** Removes the index beside its user, as an operator does. */
+  /** Removes the index while it is in use, as an operator does. */
   drop(): Promise<void>
-  /** Damages what the index has stored, as a disk does; `null` where the engine looks after that. */
+  /** Damages the stored index, as a disk does; `null` for an engine that looks after its own files. */
   readonly damage: ((workspaceId: string) => void) | null
 }
 
@@ -70,7 +70,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       })
     const counts = ({ groups }: Found) => groups.map(({ document, placeClass, count }) => [document, placeClass, count])
 
-    it('[AG-60] [AG-61] what an index finds is what the words of the texts say, for words, starts, phrases and parts', async () => {
+    it('[AG-60] [AG-61] an index finds the same groups as a direct match of the texts, for any words and phrases', async () => {
       const workspaceId = `ws \0 ${randomUUID()}`
       const word = fc.constantFrom(
         'plan',
@@ -111,7 +111,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       }
     })
 
-    it('[AG-61] a query that repeats its only word or phrase is exact only where a text repeats it too', async () => {
+    it('[AG-61] a query that repeats its only word or phrase matches exactly only a text that repeats it too', async () => {
       const workspaceId = randomUUID()
       const documents = await filled(
         await write(workspaceId, textOf('C and C++', ...paragraphs('C', 'c c', 'a 12/12 b', '12 of 12', 'no', 'no no no'))),
@@ -124,7 +124,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       }
     })
 
-    it('[AG-61] documents that the caller may not read change nothing, and neither does another workspace', async () => {
+    it('[AG-61] documents that the caller may not read, and other workspaces, change no answer', async () => {
       const workspaceId = randomUUID()
       const documents = await filled(await write(workspaceId, textOf('a', ...paragraphs('whale one', 'whale whale'))))
       const before = await find(documents, 'whale one')
@@ -135,7 +135,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(counts(await find([], 'whale'))).toEqual([])
     })
 
-    it('[AG-61] 10,000 better matches in documents that the caller may not read change no byte of what is found', async () => {
+    it('[AG-61] 10,000 better matches in documents that the caller may not read change no byte of the answer', async () => {
       const workspaceId = randomUUID()
       const documents = await filled(
         await write(workspaceId, textOf('notes', ...paragraphs('quince with medlar', 'quince'))),
@@ -159,13 +159,13 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       ])
     })
 
-    it('[AG-63] a document that was not indexed in its present state is named as stale until it is looked at again', async () => {
+    it('[AG-63] a document that was not indexed in its present state is reported as stale until a refresh', async () => {
       const workspaceId = randomUUID()
       const first = await write(workspaceId, textOf('first', ...paragraphs('old words')))
       expect(await find([first], 'words')).toMatchObject({ stale: [first.head.key], cutOff: false })
       await filled(first)
       const second = await rewrite(first, textOf('first', ...paragraphs('new words')))
-      // An index that has read the document by itself meanwhile has the new words.
+      // The index may have read the document by itself meanwhile; then it has the new words.
       const { groups, stale } = await find([second], 'old')
       expect(stale.length === 0 ? groups : stale).toEqual(stale.length === 0 ? [] : [second.head.key])
       await filled(second)
@@ -173,7 +173,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(counts(await find([second], 'new'))).toEqual([[0, 'rest', 1]])
     })
 
-    it('[AG-64] texts that stay keep their rows when others are added, moved and removed', async () => {
+    it('[AG-64] after texts are added, moved and removed, each word is found as often as the texts contain it', async () => {
       const workspaceId = randomUUID()
       const versions = [['a', 'b', 'b', 'c'], ['c', 'x', 'b', 'a'], ['x'], ['x', 'x', 'a', 'a', 'a']]
       let document = await write(workspaceId, textOf('t', ...paragraphs(...(versions[0] ?? []))))
@@ -191,7 +191,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       }
     })
 
-    it('[AG-64] a deleted document leaves the index, and its key is stale when it is asked for', async () => {
+    it('[AG-64] a deleted document leaves the index, and a search that names it reports its key as stale', async () => {
       const document = await write(randomUUID(), textOf('gone', ...paragraphs('some words')))
       await filled(document)
       const { head } = document
@@ -200,7 +200,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(await find([document], 'words')).toMatchObject({ groups: [], stale: [head.key] })
     })
 
-    it('[AG-64] an index outlives a restart, and after a rebuild it says the same again by itself', async () => {
+    it('[AG-64] an index outlives a restart, and a rebuild by itself gives the same answers', async () => {
       const document = await write(randomUUID(), textOf('lasting', ...paragraphs('some words')))
       await filled(document)
       await store.reopen()
@@ -210,7 +210,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       await expect.poll(() => find([document], 'words'), { timeout: 20_000 }).toEqual(before)
     })
 
-    it('[AG-64] documents that were written before the index was first used are found without being asked for', async () => {
+    it('[AG-64] documents that were written before the index was first used are found without a refresh', async () => {
       const workspaceId = randomUUID()
       const earlier = await write(workspaceId, textOf('earlier', ...paragraphs('old words')))
       await store.reopen()
@@ -226,7 +226,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       )
       const before = await find(documents, 'words')
       await store.drop()
-      // A pass over all documents, which an earlier test has begun, may have come to one of them again by now.
+      // A pass over all documents that an earlier test started may have indexed one of these documents again.
       const { groups, stale } = await find(documents, 'words')
       const keys = documents.map(({ head }) => head.key)
       expect([...groups.map(({ document }) => keys[document]), ...stale].toSorted()).toEqual(keys)
@@ -248,7 +248,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       await expect.poll(() => find(documents, 'words'), { timeout: 20_000 }).toEqual(before)
     })
 
-    it('[AG-64] a row of 10,000 words and a document of thousands of rows are taken', async () => {
+    it('[AG-64] the first 10,000 words of a text and thousands of texts of a document are indexed', async () => {
       const long = `${'w '.repeat(9_999)}last beyond`
       const many = paragraphs(...Array.from({ length: 3_000 }, (_, at) => `row number${at}`))
       const [document] = await filled(await write(randomUUID(), textOf('long', `<p>${long}</p>`, ...many)))
@@ -259,7 +259,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
       expect(counts(await find(documents, '"row number2999"'))).toEqual([[0, 'rest', 1]])
     })
 
-    it('[AG-63] a search whose time is over says that it saw not everything', async () => {
+    it('[AG-63] a search whose time is over reports that it was cut off', async () => {
       const many = paragraphs(...new Array<string>(9_000).fill('common words'))
       const [document] = await filled(await write(randomUUID(), textOf('many', ...many)))
       const found = await find(document === undefined ? [] : [document], 'common words', { withinMs: 0 })
@@ -268,7 +268,7 @@ export function describeSearchIndexContract(name: string, open: () => Promise<Op
   })
 }
 
-/** What the texts themselves say. */
+/** Matches the texts of the documents directly, without an index. */
 function expectedOf(documents: readonly Written[], asked: SearchQuery): { groups: readonly HitGroup[]; partial: boolean } {
   const groups = new Map<string, HitGroup>()
   for (const [document, { text }] of documents.entries()) {

@@ -29,7 +29,7 @@ const query = (() => {
 const asked = { query, docId: null, limit: 10, from: 0, naming: 'bare' } as const
 const nothing: Found = { groups: [], partial: false, stale: [], cutOff: false }
 
-/** The service over a workspace of these documents, with what it asked the index for. */
+/** Opens the service over a workspace with these documents, and records its requests to the index. */
 function serviceOver(
   heads: readonly DocumentHead[],
   more: Partial<SearchDeps> & { readonly answers?: (request: FindRequest) => Partial<Found> } = {},
@@ -66,7 +66,7 @@ function serviceOver(
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 1)
 
 describe('a search', () => {
-  it('[AG-61] asks the index only for documents that the caller may read, last change first', async () => {
+  it('[AG-61] a search asks the index only for documents that the caller may read, last change first', async () => {
     const heads = [
       headOf(1),
       headOf(2, { ownerId: 'ben' }),
@@ -77,7 +77,7 @@ describe('a search', () => {
     expect(requests.map(({ documents }) => documents.map(({ key }) => key))).toEqual([[1, 3]])
   })
 
-  it('[AG-63] settles up to 16 live documents with newer edits, and counts the others as behind', async () => {
+  it('[AG-63] a search settles up to 16 live documents with newer edits, and counts the others as behind', async () => {
     const edited = numbers(20).map((n) => headOf(n, { lastSeq: 5 }))
     const foreign = headOf(21, { lastSeq: 5, ownerId: 'ben' })
     const settled: string[] = []
@@ -93,7 +93,7 @@ describe('a search', () => {
     expect([behind, incomplete]).toEqual([5, false])
   })
 
-  it('[AG-63] a live document that does not answer holds a search up for a second at most', async () => {
+  it('[AG-63] a live document that does not answer delays a search by at most a second', async () => {
     const limits: unknown[] = []
     const settleAll = async (_heads: readonly DocumentHead[], withinMs?: number): Promise<number> => {
       limits.push(withinMs)
@@ -104,7 +104,7 @@ describe('a search', () => {
     expect(limits).toEqual([1_000])
   })
 
-  it('[AG-63] a search in one document that cannot be settled searches its stored body after 3 s, and counts it as behind', async () => {
+  it('[AG-63] a document that cannot be settled is searched as stored after 3 s, and counts as behind', async () => {
     const documents = {
       head: () => new Promise<never>(() => undefined),
       require: () => Promise.resolve(headOf(1)),
@@ -118,7 +118,7 @@ describe('a search', () => {
     expect(requests.map(({ documents: heads, withinMs }) => [heads.length, withinMs])).toEqual([[1, 1_500]])
   })
 
-  it('[AG-63] [AG-64] waits for the index to take in what changed, and says when it still lacks something', async () => {
+  it('[AG-63] [AG-64] a search waits for the index to take in changes, and reports when some are still missing', async () => {
     const heads = numbers(2).map((n) => headOf(n))
     let asks = 0
     const answers = (): Partial<Found> => ({ stale: asks++ === 0 ? [2] : [] })
@@ -129,21 +129,21 @@ describe('a search', () => {
     expect(await lacking.search.search(ann, asked)).toMatchObject({ incomplete: true })
   })
 
-  it('[AG-64] does not wait for an index that is being built', async () => {
+  it('[AG-64] a search does not wait for an index that is being built', async () => {
     const heads = numbers(100).map((n) => headOf(n))
     const { search, requests, refreshed } = serviceOver(heads, { answers: () => ({ stale: numbers(100) }) })
     expect(await search.search(ann, asked)).toMatchObject({ incomplete: true })
     expect([requests.length, refreshed.map((keys) => keys.length)]).toEqual([1, [64]])
   })
 
-  it('[AG-59] [AG-62] leaves out what can no longer be read, and goes on behind it', async () => {
+  it('[AG-59] [AG-62] a search leaves out documents that can no longer be read, and continues after them', async () => {
     const heads = numbers(3).map((n) => headOf(n))
     const groups = heads.map((_, document) => ({ document, placeClass: 'rest', matched: 1, exact: true, count: 1 }) as const)
     const { search } = serviceOver(heads, { answers: () => ({ groups }) })
     expect(await search.search(ann, asked)).toMatchObject({ hits: [], next: null, incomplete: false })
   })
 
-  it('[AG-63] a search that is cut off says so', async () => {
+  it('[AG-63] a search that is cut off reports that it is incomplete', async () => {
     const { search, requests } = serviceOver([headOf(1)], { answers: () => ({ cutOff: true }) })
     expect(await search.search(ann, asked)).toMatchObject({ incomplete: true })
     expect(requests[0]?.withinMs).toBeLessThanOrEqual(2_000)
@@ -158,7 +158,7 @@ describe('the hits of a search', () => {
   const idsOf = ({ hits }: SearchAnswer) => hits.map(({ docId }) => docId)
   const never = () => new Promise<never>(() => undefined)
 
-  /** The service over documents that are each a batch of their own and hold the word in their name. */
+  /** Opens the service over `count` documents. Each document is a batch of its own and has the searched word in its name. */
   function found(
     count: number,
     more: Partial<SearchDeps> & { readonly answers?: (request: FindRequest) => Partial<Found> } = {},
@@ -170,7 +170,7 @@ describe('the hits of a search', () => {
     return serviceOver(heads, { answers, store, bodies, ...more })
   }
 
-  it('[REST-13] a store that cannot be read makes a search fail with 503, and not end without hits', async () => {
+  it('[REST-13] a store that cannot be read makes a search fail with 503 instead of returning no hits', async () => {
     const store = {
       list: async () => [headOf(1)],
       read: () => Promise.reject(new RelayError('UNAVAILABLE', 'the store cannot be read')),
@@ -199,7 +199,7 @@ describe('the hits of a search', () => {
     expect(await found(2, { store }).search.search(ann, asked)).toMatchObject({ hits: [], next: null, incomplete: false })
   })
 
-  it('[AG-63] [LIFE-8] hits of a live document that does not answer are read from its stored body, without asking it again', async () => {
+  it('[AG-63] [LIFE-8] hits of a live document that does not answer are read from its stored body, without a second wait', async () => {
     const documents = { head: never, get: never, require: async () => headOf(1) }
     const { search, time } = found(1, { documents })
     const all = await search.search(ann, asked)
@@ -209,7 +209,7 @@ describe('the hits of a search', () => {
     expect(await inOne).toMatchObject({ hits: [{ docId: 'd1' }], behind: 1, incomplete: false })
   })
 
-  it('[AG-63] [LIFE-8] a document that cannot be searched in time costs its own hits, and the next answer goes on behind it', async () => {
+  it('[AG-63] [LIFE-8] a document that cannot be searched in time costs its own hits, and the next answer goes on after it', async () => {
     let given: AbortSignal | undefined
     const bodies = {
       for: () =>
@@ -234,7 +234,7 @@ describe('the hits of a search', () => {
     expect(idsOf(await search.search(ann, { ...asked, from: 2 }))).toEqual(['d3'])
   })
 
-  it('[AG-63] documents that were to be read with one that is late are come to in the next answer', async () => {
+  it('[AG-63] documents in the batch of a late document are read for the next answer', async () => {
     let isLate = true
     const bodies = {
       for: () => ({ search: async (given: BodiesSearch) => (isLate ? never() : searchBodies(given)) }) as never,
@@ -252,7 +252,7 @@ describe('the hits of a search', () => {
     expect(idsOf(await search.search(ann, { ...asked, from: 1 }))).toEqual(['d2', 'd3'])
   })
 
-  it('[AG-63] [LIFE-8] a body that fails in its thread costs its own hits, and the others are answered', async () => {
+  it('[AG-63] [LIFE-8] a body that fails in its thread costs its own hits, and the other hits are returned', async () => {
     const bodies = {
       for: () =>
         ({
@@ -266,7 +266,7 @@ describe('the hits of a search', () => {
     expect([idsOf(answer), answer.next, answer.incomplete]).toEqual([['d2', 'd3'], null, true])
   })
 
-  it('[AG-63] what was found is read and answered although finding took all of its time', async () => {
+  it('[AG-63] hits are read and returned although finding them took all of its time', async () => {
     const { clock, timers, advance } = manualTime(0)
     const index = {
       find: async ({ withinMs }: FindRequest) => {
@@ -281,7 +281,7 @@ describe('the hits of a search', () => {
     expect(await answer).toMatchObject({ hits: [{ docId: 'd1' }, { docId: 'd2' }], incomplete: true })
   })
 
-  it('[AG-63] a second look at the index that had no time does not take away what the first one found', async () => {
+  it('[AG-63] a second look at the index that is cut off does not replace the complete first one', async () => {
     const { clock, timers, advance } = manualTime(0)
     let looks = 0
     const index = {
@@ -295,7 +295,7 @@ describe('the hits of a search', () => {
     expect([idsOf(await answer), (await answer).incomplete, looks]).toEqual([['d1'], true, 2])
   })
 
-  it('[AG-63] of two looks at the index that were both cut off the one that found more is answered', async () => {
+  it('[AG-63] of two looks at the index that were both cut off the search returns the one with more hits', async () => {
     const { clock, timers, advance } = manualTime(0)
     let looks = 0
     const index = {
@@ -319,7 +319,7 @@ describe('the hits of a search', () => {
 })
 
 describe('the feed of an index', () => {
-  it('[AG-63] changes of a second are told at once, each document once, and nothing runs while nothing changes', async () => {
+  it('[AG-63] changes of a second are reported together, each document once; without changes no timer runs', async () => {
     const { timers, advance } = manualTime(0)
     const told: (readonly number[])[] = []
     const refresh = async (refs: readonly { readonly key: number }[]) => void told.push(refs.map(({ key }) => key))

@@ -20,7 +20,7 @@ const HIT: JsonSchema = {
   required: ['docId', 'name', 'kind', 'snippet'],
 }
 
-/** Request and answer of the search route. [REST-36] */
+/** Schemas of the request and the answer of the search route. [REST-36] */
 export const SEARCH_EXCHANGES = {
   get: {
     query: {

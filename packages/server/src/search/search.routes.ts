@@ -11,7 +11,7 @@ import { SEARCH_EXCHANGES } from './search.exchanges.ts'
 
 const HEADERS = { 'Cache-Control': 'private, no-cache' }
 
-/** The search route without its handler. [AG-65] */
+/** Declaration of the search route, without its handler. [AG-65] */
 export const SEARCH_ROUTES = {
   get: {
     method: 'GET',
@@ -24,7 +24,7 @@ export const SEARCH_ROUTES = {
   },
 } as const satisfies Record<string, RouteDeclaration>
 
-/** Searches of one workspace at a time. [AG-65] */
+/** Number of searches that a workspace may run at a time. [AG-65] */
 const MOST_AT_ONCE = 4
 const RETRY_MS = 1000
 const MAX_LIMIT = 20
@@ -33,7 +33,7 @@ const DEFAULT_LIMIT = 10
 export function searchRoutes({ search }: { readonly search: Search }): readonly Route[] {
   const running = new Map<string, number>()
 
-  /** Runs at most so many at once for a workspace; the next one is refused and does not wait. */
+  /** Runs at most `MOST_AT_ONCE` searches of a workspace at a time. A further search is refused and does not wait. */
   async function counted<T>(workspaceId: string, run: () => Promise<T>): Promise<T> {
     const now = running.get(workspaceId) ?? 0
     if (now >= MOST_AT_ONCE) {

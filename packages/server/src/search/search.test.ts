@@ -12,7 +12,7 @@ interface HitJson {
 }
 
 let relay: RestRelay
-/** Holds searches until it is called; `null`: they run at once. */
+/** Every search first waits for this promise; `null` lets searches run at once. */
 let hold: Promise<void> | null = null
 beforeAll(async () => {
   const held = (real: Search): Search => ({
@@ -43,7 +43,7 @@ const prose = (name: string, ...texts: readonly string[]) => ({
   name,
   richTextPages: [{ id: 'p1', name: 'Page', content: texts.map((text, n) => `<p id="b${n}">${text}</p>`).join('') }],
 })
-/** Asks again while the index lacks something, which on a busy machine may take longer than one search waits. */
+/** Searches again while the answer is incomplete, because on a busy machine the index may need longer than one search waits. */
 async function search(as: Caller, query: Readonly<Record<string, string>>) {
   for (;;) {
     const answer = await relay.call('GET', `/api/v1/search?${new URLSearchParams(query)}`, { as })
@@ -69,7 +69,7 @@ describe('GET /api/v1/search', () => {
     })
   })
 
-  it('[AG-63] a change is found at once, and a deleted text, document or right is not', async () => {
+  it('[AG-63] a search finds a change at once, and no deleted text or document and none whose right was removed', async () => {
     const { ann, ben } = inWorkspace('default')
     const id = randomUUID()
     await put(ann, id, prose('Changing', 'first zucchini', 'second'))
@@ -104,7 +104,7 @@ describe('GET /api/v1/search', () => {
     expect(hitsOf((await search(ben, { q: 'quince medlar' })).json)).toHaveLength(10)
   })
 
-  it('[AG-61] hits with some of the words come only when no text has all, and the answer says so', async () => {
+  it('[AG-61] hits with only some of the words are returned when no text has all, and the answer is partial', async () => {
     const { ann } = inWorkspace('default')
     await put(ann, 'partial', prose('Partial', 'walnut hazel', 'hazel chestnut', 'chestnut'))
     const { json } = await search(ann, { q: 'walnut hazel chestnut' })
@@ -113,7 +113,7 @@ describe('GET /api/v1/search', () => {
     expect((await search(ann, { q: 'nothing anywhere' })).json).toEqual({ hits: [], returned: 0 })
   })
 
-  it('[AG-62] hits go on by cursor up to 200, each once and in order, and every answer has at most 8,000 bytes', async () => {
+  it('[AG-62] a cursor leads through 200 hits, each once and in order, in answers of at most 8,000 bytes', async () => {
     const { ann } = inWorkspace('default')
     const texts = Array.from({ length: 230 }, (_, n) => `sloe ${n} ${'blackthorn '.repeat(12)}`)
     await put(ann, 'many', prose(`Many ${'long name '.repeat(30)}`, ...texts))
@@ -139,19 +139,19 @@ describe('GET /api/v1/search', () => {
     ['a limit of 21', { q: 'a', limit: '21' }, 'limit'],
     ['a limit of 0', { q: 'a', limit: '0' }, 'limit'],
     ['a cursor of another search', { q: 'a', cursor: '10.abc' }, 'cursor'],
-  ])('[AG-65] %s is 400 BAD_REQUEST', async (_, query, field) => {
+  ])('[AG-65] a search with %s answers 400 BAD_REQUEST', async (_, query, field) => {
     const { status, json } = await search(inWorkspace('default').ann, query)
     expect([status, json['errorCode'], json['field']]).toEqual([400, 'BAD_REQUEST', field])
   })
 
-  it('[AG-65] a viewer finds what is shared with it', async () => {
+  it('[AG-65] a viewer finds the documents that are shared with it', async () => {
     const { ann, vic } = inWorkspace('default')
     await put(ann, 'for-vic', { ...prose('Shown', 'elderberry'), sharedWith: [{ userId: 'vic', permission: 'view' }] })
     await put(ann, 'not-for-vic', prose('Hidden', 'elderberry'))
     expect(idsOf((await search(vic, { q: 'elderberry' })).json)).toEqual(['for-vic b0'])
   })
 
-  it('[AG-65] a workspace runs four searches at a time; the fifth is 429 RATE_LIMITED and the next one is served again', async () => {
+  it('[AG-65] a workspace runs four searches at a time; a fifth answers 429 RATE_LIMITED, and a later one is served', async () => {
     const { ann } = inWorkspace('default')
     const { promise, resolve } = Promise.withResolvers<void>()
     hold = promise

@@ -15,22 +15,22 @@ import type { Found, SearchIndex } from './search-index.port.ts'
 
 export interface SearchRequest {
   readonly query: SearchQuery
-  /** `null`: all documents that the caller may read. */
+  /** The document to search; `null` for all documents that the caller may read. */
   readonly docId: string | null
   readonly limit: number
-  /** How many hits earlier answers passed. */
+  /** The number of hits that earlier answers have passed. */
   readonly from: number
   readonly naming: Naming
 }
 
 export interface SearchAnswer {
   readonly hits: readonly DocumentHit[]
-  /** `from` of the next answer; `null` after the last one. */
+  /** `from` for the next answer; `null` after the last hit. */
   readonly next: number | null
   readonly partial: boolean
-  /** Something that the caller may read was not looked at. */
+  /** True when some text that the caller may read was not searched. */
   readonly incomplete: boolean
-  /** How many documents have edits that were not looked at. */
+  /** Number of documents with edits that were not searched. */
   readonly behind: number
 }
 
@@ -45,10 +45,11 @@ export interface SearchDeps {
   readonly timers: Timers
 }
 
-/** Searches for one caller; rights and cuts are decided here, the index counts words. [AG-59, AG-61] */
+/** Searches for one caller. This service decides rights and limits answers; the index counts words. [AG-59, AG-61] */
 export interface Search {
   /**
-   * Rejects when `docId` cannot be read, as `Documents.get` does, when the store cannot be read [REST-13], and with the reason of `left`.
+   * Rejects when `docId` cannot be read, as `Documents.get` does, when the store cannot be read [REST-13], and with the reason of `left` when that is
+   * aborted.
    */
   search(access: Access, request: SearchRequest, left?: AbortSignal): Promise<SearchAnswer>
 }
@@ -57,12 +58,12 @@ export interface Search {
 const SETTLE_ONE_MS = 3000
 /** A search ends after this time with what it found. [AG-63] */
 const MOST_MS = 2000
-/** The part of this time in which the hits are read from their documents: what was found but not read is of no use. */
+/** The part of `MOST_MS` that is reserved for reading hits from their documents, because a hit that is found but not read cannot be returned. */
 const READ_MS = 500
-/** How long a search waits for the index to take in documents that just changed. */
+/** How long a search waits for the index to take in documents that have just changed. */
 const REFRESH_MS = 1000
 const MOST_REFRESHED = 64
-/** Live documents with newer edits that a search settles. [AG-63] */
+/** A search settles at most this many live documents with newer edits. [AG-63] */
 const MOST_SETTLED = 16
 const MOST_HITS = 200
 
@@ -83,13 +84,13 @@ export function createSearch(deps: SearchDeps): Search {
     left?.throwIfAborted()
     const find = async (): Promise<Found> => {
       const asked = { workspaceId: access.workspaceId, documents: heads, query: request.query, most: MOST_HITS }
-      // An index that does not even end in time must not hold the search up.
+      // An index that does not keep to `withinMs` must not delay the search.
       return (await inTime(timers, leftMs(), () => index.find({ ...asked, withinMs: leftToFindMs() }))) ?? NOTHING_SEEN
     }
     let found = await find()
     if (await refreshed(access, found.stale, docId === null ? Math.min(REFRESH_MS, leftToFindMs()) : leftToFindMs())) {
       const again = await find()
-      // A second look that had too little time says less than the first one, which saw everything but what has just changed.
+      // A second look that ran out of time may have found less than the first one, which lacked only the documents that have just changed.
       if (!again.cutOff || (found.cutOff && again.groups.length >= found.groups.length)) found = again
     }
     left?.throwIfAborted()
@@ -103,7 +104,7 @@ export function createSearch(deps: SearchDeps): Search {
     }
   }
 
-  /** The documents to search, last change first, as GET lists them. [PERM-8, LIFE-11] */
+  /** Returns the documents to search, last change first, as GET lists them. [PERM-8, LIFE-11] */
   async function readable(
     access: Access,
     leftMs: () => number,
@@ -116,10 +117,7 @@ export function createSearch(deps: SearchDeps): Search {
     return { heads: (await list()).heads, behind: edited.length - settled }
   }
 
-  /**
-   * Returns the document to search, with every edit applied before the search, or as it is stored when settling takes too long.
-   * [LIFE-11]
-   */
+  /** Returns the document to search: with every edit that was applied before the search, or as stored when settling takes too long. [LIFE-11] */
   async function one(
     access: Access,
     docId: string,
@@ -129,11 +127,11 @@ export function createSearch(deps: SearchDeps): Search {
     return { heads: [await deps.documents.require(access, docId, 'view')], behind: 1 }
   }
 
-  /** Lets the index take in what it has not seen; true when it is worth to ask it again. */
+  /** Makes the index take in its stale documents. Returns whether it took in all of them in time, so that a second look finds more. */
   async function refreshed(access: Access, stale: readonly number[], forMs: number): Promise<boolean> {
     if (stale.length === 0) return false
     const refs = stale.slice(0, MOST_REFRESHED).map((key) => ({ workspaceId: access.workspaceId, key }))
-    // An index that is being built takes longer than a search may wait; the answer says that it is incomplete.
+    // An index that is being built takes longer than a search may wait. The search is then answered as incomplete.
     const refreshing = index.refresh(refs).then(() => true)
     return stale.length <= MOST_REFRESHED && (await inTime(timers, forMs, () => refreshing)) !== null
   }

@@ -21,7 +21,7 @@ describe.skipIf(typeof probe === 'string')('a check of a store on PostgreSQL', (
 
   let documents = 0
 
-  /** Checks a store of documents through a proxy, which the test breaks at a moment that it chooses. */
+  /** Checks a store of documents through a proxy. `breaking` chooses when the proxy cuts the connection. */
   async function verifyThrough(breaking: (contents: StoredContents, proxy: TcpProxy) => Partial<StoredContents>) {
     const host = await openHost(server.url)
     const id = `doc-${++documents}`
@@ -44,7 +44,7 @@ describe.skipIf(typeof probe === 'string')('a check of a store on PostgreSQL', (
     message: expect.stringMatching(/^the database server was lost, so the check is not complete/),
   })
 
-  it('[OPS-11] a database server that cannot be reached any more is told as lost, and nothing as damaged', async () => {
+  it('[OPS-11] a database server that becomes unreachable is reported as lost, and nothing as damaged', async () => {
     const { outcome, findings } = await verifyThrough((contents, proxy) => ({
       async *problems() {
         await proxy.down()
@@ -55,7 +55,7 @@ describe.skipIf(typeof probe === 'string')('a check of a store on PostgreSQL', (
     expect(outcome).toBeInstanceOf(ServerLostError)
   })
 
-  it('[OPS-11] a connection that breaks while a document is read is told as a lost server, and nothing as damaged', async () => {
+  it('[OPS-11] a connection that breaks during a read is reported as a lost server, and nothing as damaged', async () => {
     const { outcome, findings } = await verifyThrough((contents, proxy) => ({
       eachDocument: (work) =>
         contents.eachDocument(async (document) => {
@@ -78,7 +78,7 @@ it.each([
   ['a connection that ended', new Error('Connection terminated unexpectedly')],
   ['a statement on a connection that ended', new Error('Client has encountered a connection error and is not queryable')],
   ['a connection that is not made in time', new Error('timeout exceeded when trying to connect')],
-])('[OPS-11] %s tells nothing of what is stored', (_, error) => {
+])('[OPS-11] %s is taken for a lost database server', (_, error) => {
   expect(isServerLost(error)).toBe(true)
 })
 

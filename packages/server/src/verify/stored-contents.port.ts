@@ -19,11 +19,11 @@ export interface StoredPoint {
 
 /** The readable part of a log, which may be incomplete. */
 export interface ReadableLog {
-  /** Problems of its rows; they are also among the problems of the document. */
+  /** Problems of the rows of the log; they are also among the problems of the document. */
   readonly problems: readonly string[]
   /** The good records after the newest good snapshot, in order. Records between them may be missing. */
   readonly records: readonly LogRecord[]
-  /** No record is missing up to this sequence. */
+  /** Up to this sequence number no record is missing. */
   readonly throughSeq: number
 }
 
@@ -31,7 +31,7 @@ export interface ReadableLog {
 export interface StoredDocument {
   readonly workspaceId: string
   readonly id: string
-  /** `null` when its row is damaged. */
+  /** `null` when the row of the document is damaged. */
   readonly head: DocumentHead | null
   /** Problems that the store itself finds: checksums, sequences, missing rows. */
   readonly problems: readonly string[]
@@ -48,7 +48,7 @@ export interface StoredDocument {
 
 export interface StoredGrant {
   readonly hash: string
-  /** The name of the bytes in the blob store. [BLOB-24] */
+  /** The name of the blob's bytes in the blob store. [BLOB-24] */
   readonly object: string
   /** The recorded size in bytes, for each workspace that holds the blob. */
   readonly sizes: readonly number[]
@@ -68,6 +68,6 @@ export interface StoredContents extends AsyncDisposable {
   knowsObject(object: string, hash: string): Promise<boolean>
   /** Number of damaged logs whose bytes were kept for later inspection. [YDOC-11] */
   setAsideCount(): Promise<number>
-  /** Whether an error of another verb says that the server of the store was lost, and so nothing of what is stored. */
+  /** Whether an error of another method means that the server of the store was lost. Such an error says nothing about the stored data. */
   isServerLost(error: unknown): boolean
 }

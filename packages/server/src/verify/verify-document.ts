@@ -30,7 +30,7 @@ export function documentFindings(document: StoredDocument, random: Random): read
   return [...damages(details), ...repairNote(document), ...referenceFindings(document.references, document.body)]
 }
 
-/** Tells the operator what to do about a damaged log. [CFG-11] */
+/** Returns a note that tells the operator how to repair a damaged log. [CFG-11] */
 function repairNote({ head, body, readable }: StoredDocument): readonly DocumentFinding[] {
   if (head === null || body === null || readable.problems.length === 0) return []
   return [{ level: 'note', detail: '`relay repair` with its id puts what can be read in the place of its damaged log' }]
@@ -40,7 +40,7 @@ function repairNote({ head, body, readable }: StoredDocument): readonly Document
 export async function* pointFindings(document: StoredDocument): AsyncGenerator<DocumentFinding> {
   for await (const { pointId, problems, body, references } of document.points()) {
     const undecodable = decodedBody(body) === 'undecodable' ? ['it cannot be decoded'] : []
-    // A grant that only points reference is not metered. [BLOB-16]
+    // For a point an unmetered grant is as good as a metered one: a grant that only points reference is not metered. [BLOB-16]
     const held = references.map(
       ({ hash, granted }) => ({ hash, granted: granted === 'unmetered' ? 'metered' : granted }) as const,
     )
@@ -106,7 +106,7 @@ function stateProblem(
 const GAP =
   'its log has a gap: later records build on an edit that is missing. It can be read and not written until a client that has the edit connects, or `relay repair` is run with its id'
 
-/** Differences that the relay corrects when it loads a document do not count. [YDOC-7, YDOC-9] */
+/** Whether a Y.Doc and a body have equal content. Differences that the relay corrects when it loads a document do not count. [YDOC-7, YDOC-9] */
 function saysTheSame(doc: Y.Doc, body: DocumentBody, titleChangedAtMs: number): boolean {
   const stored = writeBody(body)
   if (writeBody(project(doc, body)) === stored) return true
@@ -132,7 +132,7 @@ function referenceFinding(hash: string, granted: StoredReference['granted']): Do
     case 'unmetered':
       return { level: 'damage', detail: `blob ${hash} is referenced and not metered` }
     case 'no':
-      // A body may reference a blob that has not been uploaded yet.
+      // Not a damage: a body may reference a blob before that blob is uploaded.
       return { level: 'note', detail: `blob ${hash} is referenced, and the workspace does not hold it` }
   }
 }

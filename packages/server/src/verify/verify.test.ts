@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 let copies = 0
-/** Verify's findings after a copy of the store was changed, without findings that only follow from others. */
+/** Changes a copy of the store with `change` and returns the findings of verify about the copy. */
 async function after(change: (db: DatabaseSync) => void): Promise<string[]> {
   const copy = join(folder, String(copies++))
   cpSync(relay.dataDir, copy, { recursive: true })
@@ -42,14 +42,14 @@ async function after(change: (db: DatabaseSync) => void): Promise<string[]> {
 const keyOf = (db: DatabaseSync, id: string) => Number(db.prepare('select key from documents where id = ?').get(id)?.['key'])
 
 describe('an undamaged store', () => {
-  it('[OPS-11] verify has no finding and changes no byte of the store', async () => {
+  it('[OPS-11] verify of an undamaged store has no finding and changes no byte', async () => {
     const bytes = () => readFileSync(join(relay.dataDir, 'relay.db'))
     const before = bytes()
     expect(await findingsIn(relay.dataDir)).toEqual([])
     expect(bytes().equals(before)).toBe(true)
   })
 
-  it('[OPS-11] [CFG-12] the result is one line, or one JSON object with --json', async () => {
+  it('[OPS-11] [CFG-12] verify prints its result as one line, or as one JSON object with --json', async () => {
     const [text, json] = await Promise.all([
       relayCommandHere(relay.dataDir, ['verify']),
       relayCommandHere(relay.dataDir, ['verify', '--json']),
@@ -62,7 +62,7 @@ describe('an undamaged store', () => {
 })
 
 describe('blob files without a row', () => {
-  it('[OPS-11] blob bytes that no row names are a note with their size, not damage', async () => {
+  it('[OPS-11] verify reports blob bytes that no row names as a note with their size, not as damage', async () => {
     const copy = join(folder, 'stray')
     cpSync(relay.dataDir, copy, { recursive: true })
     mkdirSync(join(copy, 'blobs', 'ab'), { recursive: true })
@@ -140,7 +140,7 @@ async function editNowAndThen(busy: RelayUnderTest, id: string, random: () => nu
 }
 
 describe('a damaged store', () => {
-  it('[OPS-11] verify finds each of 40 flipped bits', { timeout: patience(60_000) }, async () => {
+  it('[OPS-11] verify finds each of 40 flipped bits in a store', { timeout: patience(60_000) }, async () => {
     const random = generator(20_261_121)
     const missed: string[] = []
     for (let i = 0; i < 40; i++) {

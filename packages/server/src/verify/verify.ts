@@ -22,7 +22,7 @@ export interface VerifySummary {
   readonly blobs: number
   readonly damages: number
   readonly notes: number
-  /** Bytes of damaged logs that were kept for later inspection. */
+  /** Number of damaged logs whose bytes were kept for later inspection. */
   readonly setAside: number
 }
 
@@ -30,11 +30,11 @@ export interface VerifyOptions {
   readonly store: StoredContents
   readonly blobs: Pick<BlobStore, 'read' | 'list'>
   readonly random: Random
-  /** Called with each finding as soon as it is made. */
+  /** Called with each finding as soon as verify has made it. */
   readonly report: (finding: Finding) => void
 }
 
-/** A server was lost while the store was read. What was not read by then is not known to be whole or damaged. */
+/** The database server or the object store was lost during the check. Data that was not read before may be intact or damaged. */
 export class ServerLostError extends Error {
   constructor(server: 'database server' | 'object store', cause: unknown) {
     super(`the ${server} was lost, so the check is not complete and says nothing of what it has not read: ${reasonOf(cause)}`, {
@@ -44,10 +44,10 @@ export class ServerLostError extends Error {
 }
 
 /**
- * Reads everything stored and changes nothing; a relay may run meanwhile. Only one document is in memory at a time. [OPS-11] Unreadable
- * data is reported as a finding, and the check continues.
+ * Reads everything that is stored and changes nothing; a relay may run meanwhile. Only one document is in memory at a time. [OPS-11] Unreadable data
+ * is reported as a finding, and the check continues.
  *
- * @throws ServerLostError when the database server or the object store is lost meanwhile: that is no damage
+ * @throws ServerLostError when the database server or the object store is lost meanwhile, since that is no damage
  */
 export async function verify({ store, blobs, random, report }: VerifyOptions): Promise<VerifySummary> {
   const counts = { documents: 0, points: 0, blobs: 0, damages: 0, notes: 0 }
@@ -117,13 +117,13 @@ async function verifyDocument(document: StoredDocument, random: Random, tell: (f
 async function grantProblem(grant: StoredGrant, store: StoredContents, blobs: VerifyOptions['blobs']): Promise<string | null> {
   if (!isBlobHash(grant.hash)) return 'it is held under what is no hash'
   const problem = await blobProblem(grant, blobs)
-  // A blob that was removed meanwhile, or whose bytes an upload replaced, is not a loss.
+  // A blob that was released meanwhile, or whose object an upload replaced, is no loss.
   return problem !== null && (await store.isStillGranted(grant)) ? problem : null
 }
 
 /**
- * Returns what is wrong with the bytes of a blob. Bytes that an object store could not give are asked for once more, after it has shown
- * that it answers: it may have been gone for a moment, and only a store that is there says something of the bytes.
+ * Returns the problem of a blob's bytes, `null` when they are good. When an object store fails to return the bytes, it must first answer another
+ * request, and then the bytes are read once more: only a store that answers tells something about its bytes.
  */
 async function blobProblem(grant: StoredGrant, blobs: VerifyOptions['blobs']): Promise<string | null> {
   for (let tries = 1; ; tries++) {
@@ -150,7 +150,7 @@ async function bytesProblem({ hash, object, sizes }: StoredGrant, blobs: Pick<Bl
   return other === undefined ? null : `it has ${bytes} bytes where a workspace has recorded ${other}`
 }
 
-/** Asks an object store for the beginning of its list; `BlobStore.check` would write. */
+/** Reads the beginning of an object store's list, to see whether the store answers. `BlobStore.check` would write. */
 async function reach(blobs: Pick<BlobStore, 'list'>): Promise<void> {
   const listed = blobs.list()[Symbol.asyncIterator]()
   try {

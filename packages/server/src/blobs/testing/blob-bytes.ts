@@ -5,7 +5,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Bytes that differ by `seed` and do not repeat with a short period. */
+/** Returns bytes that differ for each `seed` and do not repeat with a short period. */
 export function someBytes(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let state = (seed * 2_654_435_761 + 1) >>> 0
@@ -16,7 +16,7 @@ export function someBytes(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Gives bytes the way a connection does: in pieces, with the loop free in between. */
+/** Yields bytes as a connection does: in pieces, each in a later turn of the event loop. */
 export async function* inPieces(bytes: Uint8Array, pieceBytes = 65_536): AsyncIterable<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += pieceBytes) {
     await new Promise((resolve) => setImmediate(resolve))

@@ -12,7 +12,7 @@ import type { BlobStore, DirectTransfer } from '../blob-store.port.ts'
 import { type Blobs, createBlobs } from '../blobs.ts'
 import { type CollectorDeps, createBlobCollector } from '../collect.ts'
 
-/** Longer than anything else that a test waits for. */
+/** Grace period for unreferenced blobs: longer than all times for which the tests wait. */
 export const GRACE_MS = 10 * 3_600_000
 
 /** The blobs of one of several nodes. */
@@ -20,9 +20,9 @@ export interface BlobNode {
   readonly blobs: Blobs
   readonly store: BlobStore & { readonly direct: DirectTransfer }
   readonly ledger: StorageHost['blobs']
-  /** Collects until nothing is left to collect. */
+  /** Runs the collector until nothing is left to collect. */
   collect(): Promise<void>
-  /** The collector of this node calls this before each of its steps, and waits for it. */
+  /** The collector of this node awaits this function before each of its steps. */
   pause: (before: CollectorStep) => Promise<void>
 }
 
@@ -32,7 +32,7 @@ export type CollectorStep = 'strike' | 'remove' | 'forget'
 export interface BlobNodes extends AsyncDisposable {
   readonly nodes: readonly [BlobNode, BlobNode]
   readonly time: ManualTime
-  /** Uploads as a client does with an upload URL. No real URL is used, because its signature needs the true time. */
+  /** Stages bytes as a client does with an upload URL. No real URL is used, because its signature needs the true time. */
   put(stagingKey: string, bytes: Uint8Array): Promise<void>
 }
 

@@ -21,7 +21,7 @@ import { collected, hashOf, inPieces } from './blob-bytes.ts'
 export interface BlobWorkspaceOptions {
   readonly settings?: Partial<BlobSettings>
   readonly graceMs?: number
-  /** Wraps the files. */
+  /** Wraps the blob store, which keeps its blobs as files. */
   readonly store?: (files: BlobStore) => BlobStore
   readonly ledger?: (real: BlobLedger) => BlobLedger
   readonly deps?: Partial<BlobDeps>
@@ -35,22 +35,22 @@ export interface BlobWorkspace extends AsyncDisposable {
   readonly ledger: BlobLedger
   readonly documents: DocumentStore
   readonly time: ManualTime
-  /** Refusals counted, by kind. */
+  /** Kinds of the refusals that were counted, in order. */
   readonly refusals: string[]
-  /** Paths of the files there are. */
+  /** Returns the paths of all files of the blob store. */
   files(): readonly string[]
   upload(access: Access, bytes: Uint8Array, more?: { readonly mimeType?: string; readonly hash?: string }): Promise<string>
   /** Returns the bytes of a blob of the workspace `acme`; `null` when the workspace does not hold it or the bytes are missing. */
   bytes(hash: string): Promise<Uint8Array | null>
-  /** The path of the file with these bytes. */
+  /** Returns the path of the file that holds the bytes of a blob. */
   fileOf(hash: string): Promise<string>
-  /** A document of a workspace that references blobs; answers its key. */
+  /** Creates a document that references blobs, and returns its key. */
   reference(access: Access, id: string, hashes: readonly string[]): Promise<number>
-  /** Collects until nothing is left to collect. */
+  /** Runs the collector until nothing is left to collect. */
   collect(): Promise<void>
 }
 
-/** A caller of the workspace `acme`, a member without limits if nothing else is said. */
+/** Returns a caller of the workspace `acme`: a member without limits, except for what `given` says. */
 export function callerOf(given: Partial<Access> & { readonly quotaBytes?: number } = {}): Access {
   const { quotaBytes, ...access } = given
   const limits = quotaBytes === undefined ? NO_LIMITS : { ...NO_LIMITS, quotaBytes, quotaSource: 'claim' as const }
@@ -145,7 +145,7 @@ export async function openBlobWorkspace(options: BlobWorkspaceOptions = {}): Pro
   }
 }
 
-/** The code a refusal carries, or what went wrong with that. */
+/** Returns the code of the error with which `action` rejects, or `accepted`. Rejects with an error that has no code. */
 export async function refusalOf(action: Promise<unknown>): Promise<ErrorCode | 'accepted'> {
   try {
     await action

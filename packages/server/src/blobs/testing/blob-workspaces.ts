@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest'
 import { type BlobWorkspace, type BlobWorkspaceOptions, openBlobWorkspace } from './blob-workspace.ts'
 
-/** Opens workspaces for the tests of a file; each ends with the test that opened it. */
+/** Returns a function that opens workspaces for the tests of a file. Each workspace is closed after its test. */
 export function blobWorkspaces(): (options?: BlobWorkspaceOptions) => Promise<BlobWorkspace> {
   const opened: BlobWorkspace[] = []
   afterEach(async () => {

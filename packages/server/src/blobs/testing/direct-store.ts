@@ -3,15 +3,15 @@ import { collected, hashOf, keepBytes } from './blob-bytes.ts'
 
 export interface DirectStore {
   readonly store: BlobStore
-  /** What clients have put, by staging key; a test puts here what a client would. */
+  /** Staged bytes by staging key. A test puts bytes here as a client would. */
   readonly staged: Map<string, Uint8Array>
-  /** Types and dispositions that links were made for. */
+  /** The links that were made, with their types and dispositions. */
   readonly links: { readonly object: string; readonly mimeType: string; readonly attachment: boolean }[]
-  /** Runs after each look at a staged object. */
+  /** Called after each inspection of a staged object. */
   afterInspect: (stagingKey: string) => void
 }
 
-/** A store with direct transfer over one without: staged objects lie in memory. */
+/** Adds direct transfer to a store that has none. Staged objects are kept in memory. */
 export function directStore(files: BlobStore): DirectStore {
   const staged = new Map<string, Uint8Array>()
   const inspected = new Map<string, string>()

@@ -3,7 +3,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { BlobLedger, GrantOutcome, GrantRequest, Reservation } from '../blob-ledger.port.ts'
 import { newObject } from '../blob-store.port.ts'
 
-/** A hash of its own for every text. */
+/** Returns a hash that differs for each text. */
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 export const newHash = () => hashOf(randomUUID())

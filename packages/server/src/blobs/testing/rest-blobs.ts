@@ -13,11 +13,11 @@ import type { AccessPolicy } from '../../access/access.ts'
 
 export interface RestBlobsOptions
   extends Partial<Pick<BlobSettings, 'maxBlobBytes' | 'maxConcurrentUploads' | 'enforcePrivateBlobs'>> {
-  /** Wraps the files. */
+  /** Wraps the blob store, which keeps its blobs as files. */
   readonly store?: (files: BlobStore) => BlobStore
 }
 
-/** Blobs of a relay under test, as files under its directory. */
+/** Opens blobs for a relay under test, as files under its directory. */
 export async function openRestBlobs(given: {
   readonly directory: string
   readonly ledger: BlobLedger

@@ -3,16 +3,12 @@ import { type Script, scriptOf } from './redis.ts'
 
 /** A node counts as using the shared buckets for this long after its last JOIN. */
 const ALIVE_MS = 750
-/**
- * After an outage all nodes reconnect within this time after the first one: the pause between two attempts plus the time of one.
- */
+/** After an outage all nodes reconnect within this time of the first one: the pause between two attempts plus the duration of one. */
 const RETURN_MS = 1_500
-/**
- * Buckets with a lower rate, in tokens per second, never start empty: nobody should wait a minute because the bus was restarted.
- */
+/** Buckets with a lower rate, in tokens per second, never start empty: nobody should wait a minute because the bus was restarted. */
 export const SLOW_PER_SEC = 1
 
-/** Tokens granted to a person in advance lapse after this time, and all others sooner. */
+/** Tokens granted in advance to a person lapse after this time. Those of other takers lapse sooner. */
 export const PERSON_GRANT_MS = 2_000
 
 /** Sets `now` to the server's time in ms, with fractions, or to the time that a test passes as the last argument. */
@@ -33,12 +29,12 @@ since = type(since) == 'string' and tonumber(since) or nil
 if since and not (since <= now + ${RETURN_MS}) then since = nil end`
 
 /**
- * Announces that a node uses the shared buckets, and returns when they begin to count. After an outage of all nodes they begin
- * only some time later: until then each node spends its own part, so that no node takes from the shared buckets while another
- * still spends its part. An outage of one node changes nothing for the others.
+ * Announces that a node uses the shared buckets, and returns when these begin to count. After an outage of all nodes they begin only some time later.
+ * Until then each node spends its own part, so that no node takes from the shared buckets while another still spends its part. An outage of one node
+ * changes nothing for the others.
  *
- * Keys: `bus:alive`; `bus:since`. Arguments: whether this node `starts`, `returns` from an outage or `stays`; the time in ms of
- * the server after which this call has no effect, 0 for never; the time. Answers: ms until the buckets count; the server's time.
+ * Keys: `bus:alive`; `bus:since`. Arguments: whether this node `starts`, `returns` from an outage or `stays`; the time in ms of the server after
+ * which this call has no effect, 0 for never; the time. Answers: ms until the buckets count; the server's time.
  */
 export const JOIN: Script = scriptOf(`${NOW}
 local stale = tonumber(ARGV[2])
@@ -55,9 +51,9 @@ return {math.max(0, math.ceil(since - now)), string.format('%.17g', now)}
 `)
 
 /**
- * Sets `out` to the number of tokens that nodes hold in advance. A holder is a node and a kind of taker; it has a field with its count and the
- * time at which that lapses. Each request replaces its own field, so what a lost message or a node that died leaves behind lapses by
- * itself. A bucket fills up to the burst less `out`, so that nobody gets more than the burst at a time.
+ * Sets `out` to the number of tokens that nodes hold in advance. A holder is a node and a kind of taker; its field has its count and the time at
+ * which the count lapses. Each request replaces the field of its holder, so the count of a lost message or a dead node lapses by itself. A bucket
+ * fills only up to the burst less `out`, so that nobody gets more than the burst at a time.
  */
 const OUT = `
 local out = held
@@ -83,7 +79,7 @@ local function keep(count, lasts_ms)
 end`
 
 /**
- * Takes tokens from a bucket. It computes the same as `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
+ * Takes tokens from a bucket. The computation is that of `drivers/memory-limits.ts`, which passes the same contract. [LIM-2, AG-86]
  *
  * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: tokens per second; burst; the fewest tokens that are of
  * use; how many are asked for; how many more may be given in advance; the kind of taker; the percentage of the burst that an agent
@@ -177,7 +173,7 @@ return {0, math.max(1, math.ceil(wait)), string.format('%.17g', tokens), stamp}
 `)
 
 /**
- * Gives back tokens that a holder has in advance. A bucket that was emptied after they were taken gets nothing.
+ * Returns tokens that a holder has in advance to the bucket. A bucket that was emptied after the tokens were taken gets nothing.
  *
  * Keys: the bucket; `bus:since`; the tokens held in advance. Arguments: burst; how many tokens; when they were taken, in ms of the server; the
  * holder; the time.

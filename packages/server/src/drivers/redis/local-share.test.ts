@@ -17,7 +17,7 @@ it('[AG-86] [LIFE-27] without Redis each node keeps the share of its own people,
   expect([takes(here, 1, PERSON), takes(there, 1, AGENT)]).toEqual([0, 0])
   await time.advance(10_000)
   expect(takes(here, 1, PERSON)).toBe(1)
-  // The part of a node is half of 80; half of the part is kept for people.
+  // The part of each of the two nodes is 40 of 80 tokens. On a node where a person has written, agents leave half of the part.
   expect([takes(here, 100, AGENT), takes(there, 100, AGENT)]).toEqual([19, 40])
   expect(takes(here, 100, PERSON)).toBe(20)
 })

@@ -3,16 +3,16 @@ import type { Clock } from '../../kernel/clock.ts'
 import { memoryRateLimiter } from '../memory-limits.ts'
 import { SLOW_PER_SEC } from './bucket-scripts.ts'
 
-/** The part of every bucket that one node may spend while it cannot reach the bus. */
+/** The part of every bucket that this node may spend while it cannot reach the bus. */
 export interface LocalShare {
   take(key: string, bucket: Bucket, tokens: number, taker?: Taker): Taking
   left(key: string, bucket: Bucket): number
 }
 
 /**
- * Opens the part of one of `nodes()` nodes: rate and burst divided by the number of nodes, with a burst of at least one token.
- * The part starts empty, because it is not known how much was taken from the shared bucket before, and is dropped after the
- * outage. A call that asks for more tokens than the burst of the part takes the whole burst. [LIFE-27]
+ * Opens the part of one of `nodes()` nodes: rate and burst divided by the number of nodes, with a burst of at least one token. The part starts empty,
+ * because it is unknown how much was taken from the shared bucket before. It is dropped after the outage. A call that asks for more tokens than the
+ * burst of the part takes the whole burst. [LIFE-27]
  */
 export function openLocalShare(clock: Clock, nodes: () => number): LocalShare {
   const emptied = memoryRateLimiter(clock, () => 0, clock.monotonicMs())

@@ -11,7 +11,7 @@ if (typeof found === 'string') process.stderr.write(`skipped: ${found}\n`)
 describe.skipIf(typeof found === 'string')('hints over Redis', () => {
   const server = found as RedisUnderTest
   const opened: Redis[] = []
-  /** A script that returns after the server has handled everything that was sent before. */
+  /** This script returns after the server has handled everything that was sent before it. */
   const arrived = scriptOf('return 1')
 
   const node = async () => {
@@ -38,7 +38,7 @@ describe.skipIf(typeof found === 'string')('hints over Redis', () => {
     expect(stranger.heard).toEqual([])
   })
 
-  it('[LIFE-27] a workspace is followed until its last follower leaves, and leaving twice counts once', async () => {
+  it('[LIFE-27] hints of a workspace arrive until its last follower leaves, and leaving twice counts once', async () => {
     const [sender, follower] = [await node(), await node()]
     const [first, second] = [follower.hints.follow('ws'), follower.hints.follow('ws')]
     await follower.arrived()
@@ -79,7 +79,7 @@ describe.skipIf(typeof found === 'string')('hints over Redis', () => {
     await expect.poll(() => follower.heard).toEqual([['ws', 5]])
   })
 
-  it('[LIFE-27] a hint that cannot be sent is dropped, and nothing throws', async () => {
+  it('[LIFE-27] a hint that cannot be sent is dropped without an error', async () => {
     const redis = await openRedis({ url: 'redis://127.0.0.1:1', timers: systemTimers, log: silentLogger })
     opened.push(redis)
     const hints = redisHints(redis)

@@ -1,11 +1,11 @@
 import type { FeedHintListener, FeedHints } from '../../feed/hints.port.ts'
 import type { Redis } from './redis.ts'
 
-/** A positive integer below 10^16, as `String` writes it. */
+/** Matches a positive integer below 10^16, as `String` writes it. */
 const ID = /^[1-9]\d{0,15}$/
 
 /**
- * Hints over the bus, with one channel per workspace. Messages that are not an id are ignored, since others may write to the bus.
+ * Sends hints over the bus, with one channel for each workspace. Messages that are no id are ignored, since other programs may write to the bus.
  * [LIFE-27]
  */
 export function redisHints(redis: Redis): FeedHints {

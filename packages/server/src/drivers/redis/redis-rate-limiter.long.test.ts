@@ -27,7 +27,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     cleanups.push(() => redis[Symbol.asyncDispose]())
     return redis
   }
-  /** Makes the buckets count and full, as long after the start of a cluster. */
+  /** Makes the buckets count and be full, as they are long after the start of a cluster. */
   const fillBuckets = async (): Promise<void> => {
     const redis = await connect()
     await redis.run(scriptOf(`return redis.call('SET', KEYS[1], '-1000000')`), ['bus:since'], [])
@@ -50,7 +50,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     for (let i = 0; i < count; i++) if ((await limiter.take(key, bucket, 1, taker)).taken) taken++
     return taken
   }
-  /** The most tokens that a bucket may have given since `beganMs`. */
+  /** Returns the most tokens that a bucket may have given since `beganMs`. */
   const bound = (beganMs: number): number => 80 + (40 * (performance.now() - beganMs)) / 1000
 
   beforeEach(() => {
@@ -76,7 +76,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     return limiter
   })
 
-  it('[LIM-2] three nodes share one bucket: together they take exactly its tokens', async () => {
+  it('[LIM-2] three nodes that share a bucket take exactly its tokens together', async () => {
     await fillBuckets()
     const nodes = [await node(), await node(), await node()]
     const beganMs = performance.now()
@@ -87,7 +87,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(nodes.every((one) => one.answeredLocally === 0)).toBe(true)
   })
 
-  it('[LIM-2] most takes of a busy caller need no request to Redis, and a node gives back tokens that it does not spend', async () => {
+  it('[LIM-2] most takes of a busy caller need no request to Redis, and a node gives unspent tokens back', async () => {
     await fillBuckets()
     const [one, other] = [await node(), await node()]
     await one.take('write:w', bucket)
@@ -113,7 +113,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(Number(await nodes[0]?.left('write:w', bucket))).toBe(80)
   })
 
-  it('[LIM-2] a person who types three letters a second needs a request to Redis for every fourth or so', async () => {
+  it('[LIM-2] a person who types three letters a second needs a request to Redis for at most half of them', async () => {
     await fillBuckets()
     const one = await node()
     let requests = 0
@@ -126,11 +126,11 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(requests).toBeLessThanOrEqual(8)
   })
 
-  it('[LIM-2] tokens that nodes have in advance are part of the burst, which nobody gets beside them', async () => {
+  it('[LIM-2] tokens that nodes have in advance count against the burst of the bucket', async () => {
     await fillBuckets()
     const typing = [await node(), await node()]
     const other = await node()
-    // Each node asks several times, and the last time shortly before the end.
+    // Each node sends at least three requests to Redis, and spends tokens for 2.4 s or more.
     for (const one of typing) {
       let requests = 0
       for (let i = 0; requests < 3 || i < 40; i++) {
@@ -140,7 +140,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
         await rest(60)
       }
     }
-    // During this pause the bucket fills again. Tokens that nodes hold in advance must count, or the bucket would be full and they would come on top.
+    // During this pause the bucket fills again. Tokens that nodes hold in advance must count. Otherwise the bucket would be full in addition to them.
     await rest(1_000)
     const beganMs = performance.now()
     let sum = await takes(other, 100)
@@ -149,7 +149,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(sum).toBeGreaterThanOrEqual(70)
   })
 
-  it('[LIM-2] tokens in advance of a node that has died do not stay away from the others', async () => {
+  it('[LIM-2] tokens that a dead node had in advance return to the bucket', async () => {
     await fillBuckets()
     const [dying, other] = [await node(), await node()]
     for (let i = 0; i < 12; i++) {
@@ -157,7 +157,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
       await rest(60)
     }
     dying[Symbol.dispose]()
-    // The other one keeps asking for some in advance meanwhile.
+    // The other node keeps requesting tokens in advance meanwhile.
     for (let i = 0; i < 30; i++) {
       await other.take('write:w', bucket, 1, person)
       await rest(100)
@@ -166,7 +166,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(Number(await other.left('write:w', bucket))).toBe(80)
   })
 
-  it('[AG-86] an agent gets more than its eighth while the bucket is as full as it can be beside what a person at another node has in advance', async () => {
+  it('[AG-86] an agent gets more than its eighth while the bucket lacks only the tokens that a person has in advance', async () => {
     await fillBuckets()
     const [people, agents] = [await node(), await node()]
     const most = { kind: 'agent', leaves: 90 } as const
@@ -174,7 +174,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     for (let i = 0; i < 40; i++) {
       await people.take('write:w', bucket, 1, person)
       await rest(60)
-      // By then a person has a tenth of the burst in advance, so the bucket is never above the share of people.
+      // By now a person has a tenth of the burst in advance, so the bucket is never above the share of people.
       if (i > 20) byAgent += await takes(agents, 2, most)
     }
     expect(byAgent).toBeGreaterThan(16)
@@ -191,7 +191,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
     expect(await takes(people, 200, person)).toBeGreaterThanOrEqual(40)
   })
 
-  it('[LIFE-27] garbage in the key of a bucket is replaced', async () => {
+  it('[LIFE-27] garbage under the key of a bucket is replaced', async () => {
     await fillBuckets()
     const one = await node()
     const redis = await connect()
@@ -223,7 +223,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
 
   describe.skipIf(server?.own === null)('while Redis fails', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
-    /** Lets three nodes take as many tokens as they get for `ms`, while `happens` disturbs Redis. */
+    /** Lets three nodes take as many tokens as they can for `ms`, while `happens` disturbs Redis. */
     const draining = async (
       ms: number,
       happens: () => Promise<void>,
@@ -269,7 +269,7 @@ describe.skipIf(typeof found === 'string')('rate limit buckets in Redis', () => 
       expect(outage.nodes.every((one) => one.answeredLocally > 10)).toBe(true)
     })
 
-    it('[LIFE-27] while Redis is down a node gets its part of the rate, and slow buckets still give their tokens', async () => {
+    it('[LIFE-27] while Redis is down a node gets its part of the rate, and slow buckets start full', async () => {
       await fillBuckets()
       const one = await node(4)
       await own().kill('SIGKILL')

@@ -5,16 +5,16 @@ import { GIVE_BACK, JOIN, PERSON_GRANT_MS, TAKE } from './bucket-scripts.ts'
 import { type LocalShare, openLocalShare } from './local-share.ts'
 import type { Redis } from './redis.ts'
 
-/** Tokens granted in advance are at most this part of the burst, and lapse after `GRANT_MS`. */
+/** At most this part of the burst is granted in advance. The grant lapses after `GRANT_MS`. */
 const GRANT_PART = 1 / 8
 const GRANT_MS = 250
 /**
- * A person types at a steady rate of a few letters a second. So people get in advance what they spend in `AHEAD_MS` at the rate since the last
- * request, if that was less than `KNOWN_MS` ago, and it lapses after `PERSON_GRANT_MS`.
+ * A person types at a steady rate of a few letters a second. So a person is granted in advance the tokens for `AHEAD_MS` at the rate since the last
+ * request, when that request was less than `KNOWN_MS` ago. The grant lapses after `PERSON_GRANT_MS`.
  */
 const AHEAD_MS = 1_500
 const KNOWN_MS = 4_000
-/** Time between two announcements that this node uses the buckets. One that arrives after the next is due has no effect. */
+/** Time between two announcements that this node uses the shared buckets. An announcement that arrives after the next one is due has no effect. */
 const SIGN_MS = 250
 /** After a script has failed, this node uses its own part of the buckets for this long. */
 const ODD_MS = 1_000
@@ -25,18 +25,18 @@ export interface RedisRateLimiterOptions {
   readonly redis: Redis
   readonly clock: Clock
   readonly timers: Timers
-  /** A name that no other node has. */
+  /** The name of this node; no other node has the same. */
   readonly node: string
-  /** Number of live nodes at the last heartbeat. While the bus is down each takes an equal part of the buckets. */
+  /** Number of live nodes at the last heartbeat. While the bus is down, each node takes an equal part of the buckets. */
   readonly nodes: () => number
-  /** Replaces the server's clock in tests; returns ms. */
+  /** Replaces the server's clock in tests; in ms. */
   readonly serverNowMs?: () => number
 }
 
 export interface RedisRateLimiter extends RateLimiter, Disposable {
-  /** Number of calls of `take` that were answered without the bus since the start. [LIFE-27] */
+  /** Number of calls of `take` since the start that were answered without the bus. [LIFE-27] */
   readonly answeredLocally: number
-  /** Whether this node takes from the shared buckets now. */
+  /** Whether this node takes tokens from the shared buckets now. */
   readonly isShared: boolean
 }
 
@@ -51,7 +51,7 @@ interface Slot {
   /** When these tokens lapse, by the clock of this node; `grantedAtMs`: when they were taken, by the clock of the server. */
   lapsesAtMs: number
   grantedAtMs: number
-  /** When the server was last asked, by the clock of this node, and how many tokens were spent since. */
+  /** `askedAtMs`: when this slot last asked the server, by the clock of this node. `spent`: how many tokens it has spent since. */
   askedAtMs: number
   spent: number
   readonly waiting: Waiting[]
@@ -64,10 +64,10 @@ interface Waiting {
 }
 
 /**
- * Token buckets that all nodes share. A person who keeps writing gets the tokens of the next 1.5 s in advance, and has 2 s to spend them
- * without asking the server; any other caller that takes twice within 250 ms gets an eighth of the burst, for 250 ms. What is not spent
- * goes back. All nodes together never take more than burst and rate allow. While the bus is down each node spends its own part,
- * which starts empty, or full for buckets slower than one token a second. [LIM-2, LIFE-27]
+ * Token buckets that all nodes share. A person who keeps writing is granted the tokens of the next 1.5 s in advance, and may spend them for 2 s
+ * without asking the server. Any other caller that takes twice within 250 ms is granted an eighth of the burst, for 250 ms. Unspent tokens go back to
+ * the bucket. All nodes together never take more than burst and rate allow. While the bus is down, each node spends its own part, which starts empty,
+ * or full for buckets slower than one token a second. [LIM-2, LIFE-27]
  */
 export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisRateLimiter {
   return new SharedBuckets(options)
@@ -76,11 +76,11 @@ export function createRedisRateLimiter(options: RedisRateLimiterOptions): RedisR
 class SharedBuckets implements RedisRateLimiter {
   readonly #options: RedisRateLimiterOptions
   readonly #slots = new Map<string, Slot>()
-  /** This node's own part of the buckets; `null` while the shared buckets are used. */
+  /** This node's own part of the buckets; `null` while this node uses the shared buckets. */
   #local: LocalShare | null
   #answeredLocally = 0
   #hasStarted = false
-  /** The server's time at its last answer, and this node's time at that moment. */
+  /** The server's time at its last answer, and the time of this node at that moment. */
   #server: { readonly nowMs: number; readonly atMs: number } | null = null
   #cancelSign: () => void = () => undefined
   #cancelReturn: () => void = () => undefined
@@ -113,7 +113,7 @@ class SharedBuckets implements RedisRateLimiter {
     }
     return new Promise((resolve) => {
       slot.waiting.push({ asked, resolve })
-      // Calls of the same turn of the event loop share one request to the server.
+      // All calls of one turn of the event loop share one request to the server.
       if (slot.waiting.length === 1) queueMicrotask(() => void this.#serve(slot))
     })
   }
@@ -144,7 +144,7 @@ class SharedBuckets implements RedisRateLimiter {
     return local.take(key, bucket, asked, taker)
   }
 
-  /** Returns the slot of this kind of caller; makes one when there is none. */
+  /** Returns the slot of this bucket and kind of caller; creates it when it does not exist. */
   #slotOf(key: string, bucket: Bucket, taker: Taker | undefined): Slot {
     const name = `${taker?.kind ?? ''} ${taker?.kind === 'agent' ? taker.leaves : ''} ${key}`
     const known = this.#slots.get(name)
@@ -232,7 +232,7 @@ class SharedBuckets implements RedisRateLimiter {
     slot.left = 0
   }
 
-  /** Takes tokens from the shared bucket. Returns `null` when the shared buckets cannot be used now. */
+  /** Takes tokens from the shared bucket. Returns `null` when the shared buckets cannot be used at the moment. */
   async #ask(key: string, { ratePerSec, burst }: Bucket, { least, asked, welcome, slot }: Asking): Promise<Answer | null> {
     if (this.#local !== null) return null
     const taker = slot?.taker
@@ -254,7 +254,7 @@ class SharedBuckets implements RedisRateLimiter {
     return null
   }
 
-  /** The name under which the server counts the tokens that a slot has in advance. */
+  /** Returns the name under which the server counts the tokens that a slot has in advance. */
   #holder({ taker }: Slot): string {
     return `${this.#options.node} ${taker?.kind ?? ''} ${taker?.kind === 'agent' ? taker.leaves : ''}`
   }
@@ -263,7 +263,7 @@ class SharedBuckets implements RedisRateLimiter {
     return this.#options.serverNowMs?.() ?? ''
   }
 
-  /** Announces this node, and uses the shared buckets from the time at which they count. */
+  /** Announces this node, and switches to the shared buckets at the time at which they count. */
   async #join(): Promise<void> {
     const { redis } = this.#options
     const how = this.#hasStarted ? 'returns' : 'starts'
@@ -318,7 +318,7 @@ class SharedBuckets implements RedisRateLimiter {
   }
 }
 
-/** What the script `TAKE` is asked for, in tokens, and for which slot; `null`: for none, which only looks. */
+/** The arguments of the script `TAKE`, in tokens, and the slot that asks. `null` as slot takes nothing and only reads the bucket. */
 interface Asking {
   readonly least: number
   readonly asked: number
@@ -338,7 +338,7 @@ function isPerson({ taker }: Slot): boolean {
   return taker?.kind === 'person'
 }
 
-/** For how long a slot may hold tokens in advance. */
+/** Returns how long a slot may hold tokens in advance, in ms. */
 function grantMs(slot: Slot): number {
   return isPerson(slot) ? PERSON_GRANT_MS : GRANT_MS
 }
@@ -348,7 +348,7 @@ function spend(slot: Slot, tokens: number): void {
   slot.spent += tokens
 }
 
-/** Returns how many tokens are useful in advance: none for a caller that has not taken for a while. */
+/** Returns how many tokens in advance are useful for a slot: none for a caller that has not taken tokens recently. */
 function welcomeOf(slot: Slot, nowMs: number): number {
   const { bucket, lapsesAtMs, askedAtMs, spent } = slot
   const most = nowMs < lapsesAtMs || isPerson(slot) ? Math.ceil(bucket.burst * GRANT_PART) : 0
@@ -377,7 +377,7 @@ function joinedOf(answer: unknown): { readonly waitMs: number; readonly serverMs
   return { waitMs, serverMs }
 }
 
-/** Refuses every waiting call that asks for at least `least` tokens, because that many are not available. */
+/** Refuses every waiting call that asks for at least `least` tokens, because so many are not available. */
 function refuse(waiting: Waiting[], least: number, retryAfterMs: number): void {
   for (const one of waiting.splice(0)) {
     if (one.asked >= least) one.resolve({ taken: false, retryAfterMs })

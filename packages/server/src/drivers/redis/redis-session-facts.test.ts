@@ -28,7 +28,7 @@ describe.skipIf(typeof found === 'string')('facts of MCP sessions in Redis', () 
 
   describeSessionFactsContract('Redis', { open: async (limit) => redisSessionFacts(await connect(), limit) })
 
-  it('[LIFE-27] without Redis no facts are kept, and no call rejects', async () => {
+  it('[LIFE-27] without Redis no session facts are kept, and no call rejects', async () => {
     const facts = redisSessionFacts(await connect('redis://127.0.0.1:1'))
     const leave = facts.listen('s', () => undefined)
     facts.tell('s', { kind: 'changed' })
@@ -67,7 +67,7 @@ describe.skipIf(typeof found === 'string')('facts of MCP sessions in Redis', () 
     await expect.poll(() => heard).toEqual([{ kind: 'changed' }])
   })
 
-  it('[MCP-34] facts are kept for 24 h after their last use, and the mark of a closed session for an hour', async () => {
+  it('[MCP-34] session facts are kept for 24 h after their last use, the mark of a closed session for an hour', async () => {
     const redis = await connect()
     const facts = redisSessionFacts(redis)
     const ttl = scriptOf(`return redis.call('PTTL', KEYS[1])`)

@@ -11,7 +11,7 @@ const LEVEL = 'level'
 const CLOSED = 'closed'
 const URI = 'uri:'
 
-/** Removes the key when it has another type: then somebody else has written it. */
+/** Removes the key when its value has another type, because then another program has written it. */
 const OWN_TYPE = `
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then redis.call('DEL', KEYS[1]) end`
 
@@ -100,7 +100,7 @@ function keyOf(name: string): string {
   return `mcp:${name}`
 }
 
-/** Returns a hash, since the name of an owner may have any length and characters. */
+/** Returns the key for the sessions of an owner. It contains a hash, since the name of an owner may have any length and characters. */
 function ownerKeyOf(owner: string): string {
   return `mcp-of:${createHash('sha256').update(owner).digest('base64url')}`
 }
@@ -116,7 +116,7 @@ function factsOf(fields: readonly string[]): KeptFacts {
   }
 }
 
-/** Returns `null` for a message that is not a hint, since others may write to the bus as well. */
+/** Returns the hint in a message; `null` for any other message, since other programs may write to the bus. */
 function hintOf(message: string): SessionHint | null {
   if (message.length > MOST_HINT_CHARACTERS) return null
   let hint: unknown

@@ -26,7 +26,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     return performance.now() - beganMs
   }
 
-  /** Publishes to the channels until each was heard: a subscription begins some time after the call. */
+  /** Publishes to the channels again and again until each was heard, because a subscription begins some time after the call. */
   const expectHeard = async (redis: Redis, channels: readonly string[], heard: readonly string[]): Promise<void> => {
     const other = await open()
     await redis.run(echo, ['key'], ['x'])
@@ -73,7 +73,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     await expect.poll(() => heard).toEqual(['other second'])
   })
 
-  it('[LIFE-27] a channel that is left and listened to again at once is heard', async () => {
+  it('[LIFE-27] a channel that is unsubscribed and subscribed again at once is heard', async () => {
     const redis = await open()
     const heard: string[] = []
     const leave = redis.subscribe('channel', () => undefined)
@@ -83,9 +83,9 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     await expectHeard(redis, ['channel'], heard)
   })
 
-  it('[LIFE-27] a channel that is left and listened to many times while the answers of Redis are late is heard in the end', async () => {
+  it('[LIFE-27] a channel that is subscribed and unsubscribed many times with late answers of Redis is heard in the end', async () => {
     await using late = await lateRedis(server.url)
-    // A busy machine must not make this connection fail, since it listens to all channels anew when it reconnects.
+    // The timers are slow, so that a busy machine does not make this connection fail: after a reconnection it would subscribe to all channels anew.
     const redis = await open(late.url, { after: (ms, run) => systemTimers.after(40 * ms, run) })
     const heard: string[] = []
     const channels = Array.from({ length: 100 }, (_, at) => `channel ${at}`)
@@ -105,7 +105,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     expect(logged).toEqual([])
   })
 
-  it('[LIFE-27] a start without Redis goes on within a second, and commands are then rejected at once', async () => {
+  it('[LIFE-27] a start without Redis continues within a second, and commands are then rejected at once', async () => {
     const beganMs = performance.now()
     const redis = await open('redis://127.0.0.1:1')
     expect(performance.now() - beganMs).toBeLessThan(1_500)
@@ -114,7 +114,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
     expect(logged).toEqual(['bus.lost'])
   })
 
-  it('[OPS-6] log lines have neither the address nor the password of the bus', async () => {
+  it('[OPS-6] log lines contain neither the address nor the password of the bus', async () => {
     const lines: string[] = []
     const tell = (event: string, msg: string, fields?: object) => void lines.push(`${event} ${msg} ${JSON.stringify(fields)}`)
     const secret = await openRedis({
@@ -136,7 +136,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
   describe.skipIf(server?.own === null)('on a server that stops', () => {
     const own = () => server.own as NonNullable<RedisUnderTest['own']>
 
-    it('[LIFE-27] a command without an answer fails after 250 ms, later ones at once, and commands work within 2 s after the outage', async () => {
+    it('[LIFE-27] a Redis command without an answer fails after 250 ms, later ones at once, and all work 2 s after the outage', async () => {
       const redis = await open()
       const changes: boolean[] = []
       const heard: string[] = []
@@ -164,7 +164,7 @@ describe.skipIf(typeof found === 'string')('the connection to Redis', () => {
       ])
     })
 
-    it('[LIFE-27] after a reconnection a node listens to all of its 30,000 channels again', async () => {
+    it('[LIFE-27] after a reconnection to Redis a node listens to all of its 30,000 channels again', async () => {
       const redis = await open()
       const heard: string[] = []
       await own().kill('SIGKILL')

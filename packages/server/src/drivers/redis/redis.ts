@@ -3,16 +3,16 @@ import { createClient } from '@redis/client'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
-/** When a command has no answer after this long, the command and the connection count as failed. [LIFE-27] */
+/** A command that has no answer after this long counts as failed, and so does the connection. [LIFE-27] */
 const COMMAND_MS = 250
 /** Time limit for connecting, which takes several round trips, more with TLS. */
 const CONNECT_MS = 1_000
 /** Time between two attempts to connect. [LIFE-27] */
 const PROBE_MS = 1_000
-/** Most channels in one command, so that each command is answered within `COMMAND_MS` however many channels there are. */
+/** Maximum number of channels in one command, so that each command is answered within `COMMAND_MS`. */
 const CHANNELS_PER_COMMAND = 500
 
-/** Error codes of a server that cannot be used for now: it is loading, failing over or full, or refuses this user. */
+/** Error codes of a server that cannot be used at the moment: it is loading, failing over or full, or it refuses this user. */
 const UNUSABLE = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|MISCONF|OOM|BUSY|NOAUTH|NOPERM)\b/
 
 /** A Lua script, which the server runs atomically. */
@@ -34,7 +34,7 @@ export class BusDownError extends Error {
 }
 
 export interface RedisOptions {
-  /** `redis://…` or `rediss://…`, with user, password and number of the database. A secret. */
+  /** `redis://…` or `rediss://…`, with user, password and number of the database. Secret. */
   readonly url: string
   readonly timers: Timers
   readonly log: Pick<Logger, 'warn' | 'info'>
@@ -43,8 +43,8 @@ export interface RedisOptions {
 }
 
 /**
- * One connection to Redis or Valkey. The store holds the truth, so nobody waits for the bus longer than 250 ms: while the bus is
- * down every command rejects at once, and once a second this process tries to connect again. [LIFE-27]
+ * One connection to Redis or Valkey. The store holds the truth, so no caller waits for the bus longer than 250 ms. While the bus is down, every
+ * command rejects at once, and once a second this process tries to connect again. [LIFE-27]
  */
 export interface Redis extends AsyncDisposable {
   readonly isUp: boolean
@@ -53,8 +53,8 @@ export interface Redis extends AsyncDisposable {
   /** Sends a message to all subscribers of the channel. Returns at once; while the bus is down the message is dropped. */
   publish(channel: string, message: string): void
   /**
-   * Listens to a channel until the returned function is called, also after reconnections. Messages sent during an outage are
-   * lost.
+   * Calls `listener` for each message of a channel until the returned function is called, also after reconnections. Messages sent during an outage
+   * are lost.
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
   /** Calls the listener at each change of `isUp`, and at once when the bus is already up. */
@@ -92,7 +92,7 @@ class RedisConnection implements Redis {
   #client: Client | null = null
   #cancelProbe: () => void = () => undefined
   #isClosed = false
-  /** Whether the current outage was logged. One line is logged at its begin and one at its end. */
+  /** Whether the current outage was logged. One line is logged when it begins and one when it ends. */
   #isLogged = false
 
   constructor(options: RedisOptions) {
@@ -184,15 +184,15 @@ class RedisConnection implements Redis {
   }
 
   /**
-   * The client takes a channel for subscribed until the answer to UNSUBSCRIBE, and sends no SUBSCRIBE for it meanwhile. So a
-   * subscription that was made in the meantime begins after the answer.
+   * Unsubscribes from a channel. Until the answer to UNSUBSCRIBE the client takes the channel for subscribed and sends no SUBSCRIBE for it. So a
+   * subscription that was made in the meantime is sent after the answer.
    */
   async #leave(channel: string): Promise<void> {
     await this.#command((client) => client.unsubscribe(this.#prefix + channel))
     if (this.#channels.has(channel)) await this.#listen([channel])
   }
 
-  /** Drops the connection: after a command without an answer it is not known which answer comes next, or when. */
+  /** Drops the connection. After a command without an answer it is unknown to which command the next answer belongs. */
   #lose(client: Client, reason: string): void {
     if (this.#client !== client) return
     this.#client = null
@@ -227,8 +227,8 @@ class RedisConnection implements Redis {
 }
 
 /**
- * Rejects with BusDownError unless `work` settles in time. Answers that have already arrived are read first, so that a process
- * that was held up does not take its own delay for a delay of the server.
+ * Rejects with BusDownError unless `work` settles in time. Answers that have already arrived are read first, so that a delay of this process does not
+ * count as a delay of the server.
  */
 function within<T>(limitMs: number, timers: Timers, work: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 
-/** Where blobs lie in an object store, from `[blobs] url`. */
+/** Where the blobs of an object store are, from `[blobs] url`. */
 export interface S3Address {
   readonly bucket: string
-  /** Empty, or ends with a slash. */
+  /** Prefix of all keys: empty, or ends with a slash. */
   readonly prefix: string
   readonly region: string
   /** The address at which the relay calls the store. */
   readonly inner: S3Endpoint
-  /** The address with which presigned URLs begin: where clients reach the same store. [BLOB-21] */
+  /** The address at which clients reach the same store; presigned URLs begin with it. [BLOB-21] */
   readonly outer: S3Endpoint
 }
 
@@ -19,10 +19,7 @@ export interface S3Endpoint {
   readonly pathStyle: boolean
 }
 
-/**
- * Reads `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]`; the configuration has checked
- * its form.
- */
+/** Reads `s3://bucket[/prefix]?endpoint=…&region=…[&path_style=true][&public_endpoint=…]`. The configuration has already checked the form. */
 export function readS3Address(text: string): S3Address {
   const url = new URL(text)
   const { hostname: bucket, searchParams } = url
@@ -43,14 +40,14 @@ export function readS3Address(text: string): S3Address {
 }
 
 /**
- * An IP address has no labels in front of which a bucket could stand, and certificates do not match a bucket name with
+ * Whether the bucket must be in the path. In front of an IP address there is no place for a label, and certificates do not match a bucket name with
  * dots.
  */
 function needsPathStyle(bucket: string, host: string): boolean {
   return isIP(host.replace(/^\[|\]$/g, '')) !== 0 || !/^[a-z0-9-]{3,63}$/.test(bucket)
 }
 
-/** Returns host and path under which clients reach a key; the path is percent-encoded. */
+/** Returns origin and path of the URL under which clients reach a key. The path is percent-encoded. */
 export function locate({ bucket, outer }: S3Address, key: string): { readonly origin: URL; readonly path: string } {
   const origin = new URL(outer.url)
   const base = origin.pathname.replace(/\/+$/, '')
@@ -59,7 +56,7 @@ export function locate({ bucket, outer }: S3Address, key: string): { readonly or
   return { origin, path: `${base}/${encodedKey(key)}` }
 }
 
-/** Returns a key as it stands in paths and copy sources. */
+/** Returns a key percent-encoded, as it appears in paths and copy sources. */
 export function encodedKey(key: string): string {
   return key.split('/').map(percentEncoded).join('/')
 }
@@ -70,8 +67,8 @@ export function percentEncoded(segment: string): string {
 }
 
 /**
- * Makes the keys of one store. Staged objects of clients and uploads through the relay have different prefixes: only
- * the first have rows in the ledger. [BLOB-12]
+ * Makes the keys of one store. Objects staged by clients and uploads through the relay have different prefixes, because only staged objects have rows
+ * in the ledger. [BLOB-12]
  */
 export function s3Keys(prefix: string) {
   return {

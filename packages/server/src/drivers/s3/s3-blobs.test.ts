@@ -48,7 +48,7 @@ describe('receiving large blobs', () => {
     expect(await s3.everything()).toEqual([])
   })
 
-  it('[BLOB-3] a second upload of the same large blob is dropped, and the first stays', async () => {
+  it('[BLOB-3] a second upload of a large blob under the same name leaves one object', async () => {
     const store = opened()
     const bytes = someBytes(9 * MIB)
     const hash = await keepBytes(store, bytes)
@@ -73,7 +73,7 @@ describe('receiving large blobs', () => {
     expect((most - before) / MIB).toBeLessThan(64)
   })
 
-  it('[X34] uploads that together would fill the memory are refused until some have ended', async () => {
+  it('[X34] uploads above the shared memory limit are refused until others have ended', async () => {
     const store = openS3({ url: s3.url, credentials: s3.credentials, maxUploadMemoryBytes: 10 * MIB })
     const first = await store.receive(inPieces(someBytes(6 * MIB, 1)), () => {})
     const second = () => store.receive(inPieces(someBytes(6 * MIB, 2)), () => {})
@@ -89,7 +89,7 @@ describe('receiving large blobs', () => {
     await store.remove(kept.hash)
   })
 
-  it('[BLOB-3] parts and objects of uploads older than a day are removed, staged objects of clients are not', async (context) => {
+  it('[BLOB-3] parts and objects of abandoned uploads are removed, staged objects of clients are not', async (context) => {
     needsCompleteStore(context)
     const store = opened()
     async function* broken() {
@@ -160,7 +160,7 @@ describe('presigned uploads', () => {
   const put = async (url: string, headers: Readonly<Record<string, string>>, body: Uint8Array) =>
     (await fetch(url, { method: 'PUT', headers, body: body as Uint8Array<ArrayBuffer> })).status
 
-  it('[BLOB-10] the URL signs host, length, type and the hash in both header forms', async () => {
+  it('[BLOB-10] an upload URL signs host, length, type and the hash in both header forms', async () => {
     const { url, headers } = await uploadOf()
     const { searchParams } = new URL(url)
     expect(searchParams.get('X-Amz-SignedHeaders')?.split(';')).toEqual([
@@ -179,7 +179,7 @@ describe('presigned uploads', () => {
     expect(url).not.toContain(s3.credentials.secretAccessKey === 'S3RVER' ? 'secret' : s3.credentials.secretAccessKey)
   })
 
-  it('[BLOB-10] a changed signature, method, hash or header is refused', async () => {
+  it('[BLOB-10] an upload with a changed signature, method, hash or header is refused', async () => {
     const { url, headers } = await uploadOf()
     const other = someBytes(5_000, 98)
     const otherHash = { ...headers, 'x-amz-content-sha256': hashOf(other) }
@@ -190,7 +190,7 @@ describe('presigned uploads', () => {
     expect(await opened().direct.inspect('one', null)).toEqual({ kind: 'missing' })
   })
 
-  it('[X36] [BLOB-10] other bytes of the same length are refused by the store', async (context) => {
+  it('[X36] [BLOB-10] the store refuses other bytes of the same length for an upload URL', async (context) => {
     needsCompleteStore(context)
     const { url, headers } = await uploadOf()
     expect(await put(url, headers, someBytes(5_000, 97))).toBe(400)

@@ -24,10 +24,7 @@ export interface S3BlobsOptions {
   readonly random: Random
   /** Called with the outcome of every call, after its retries. */
   readonly observe?: (outcome: CallOutcome) => void
-  /**
-   * Age from which an unfinished upload counts as abandoned. A younger one may belong to another process on the same
-   * bucket.
-   */
+  /** An unfinished upload of this age in ms counts as abandoned. A younger upload may belong to another process on the same bucket. */
   readonly abandonedAfterMs?: number
   /** Memory in bytes of all running uploads. [X34] */
   readonly maxUploadMemoryBytes?: number
@@ -95,8 +92,8 @@ export function openS3Blobs(options: S3BlobsOptions): BlobStore {
 }
 
 /**
- * The first check writes an object; after one success later checks only ask for the bucket, since readiness is checked
- * every few seconds. [OPS-2]
+ * Makes the check of the store. Until one check has succeeded, each check writes an object. Later checks only ask whether the bucket answers, since
+ * readiness is checked every few seconds. [OPS-2]
  */
 function createCheck(bucket: S3Bucket, { keys, newKeyId }: Receiving): () => Promise<void> {
   let written = false

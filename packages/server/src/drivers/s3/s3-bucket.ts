@@ -13,7 +13,7 @@ import type { ByteRange } from '../../blobs/blob-store.port.ts'
 import { encodedKey, type S3Address } from './s3-address.ts'
 import { answered, type Attempt, headNamed, type S3Attempts, type S3Clients, storeError } from './s3-calls.ts'
 
-/** Identifies the bytes that a key had when it was read; a key that is written again has another edition. */
+/** Identifies the bytes that a key had when it was read. A key that is written again has another edition. */
 export interface S3Edition {
   readonly key: string
   readonly etag: string | undefined
@@ -37,31 +37,28 @@ export interface ListedObject {
 export interface S3Head {
   readonly sizeBytes: number
   readonly edition: S3Edition
-  /**
-   * SHA-256 of the whole object in lower-case hex, as the store computed it at the upload; `null` when the store keeps
-   * none.
-   */
+  /** SHA-256 of the whole object in lower-case hex, as the store computed it at the upload; `null` when the store keeps no checksum. */
   readonly sha256: string | null
 }
 
 /**
- * The objects of one bucket. Every verb retries as `attempt` does and rejects with BLOB_STORE_ERROR; a missing object
- * is a returned value. [BLOB-19]
+ * The objects of one bucket. Every method retries as `attempt` does and rejects with BLOB_STORE_ERROR. A missing object is a returned value.
+ * [BLOB-19]
  */
 export interface S3Bucket {
   /**
-   * Writes an object over what is there. Durable when it resolves. A store that keeps checksums compares the bytes with
-   * `sha256` (lower-case hex).
+   * Writes an object and replaces an existing one. Durable when it resolves. A store that keeps checksums compares the bytes with `sha256`
+   * (lower-case hex).
    */
   put(key: string, bytes: Uint8Array, mimeType: string, sha256: string): Promise<void>
   head(key: string): Promise<S3Head | null>
-  /** `tries` replaces the number of retries, for callers that try again themselves. */
+  /** Reads an object or a range of it. `tries` replaces the retries, for callers that retry themselves. */
   get(key: string, range: ByteRange | null, tries?: Attempt): Promise<S3Object | null>
-  /** Copies an object. Returns `changed` when the source has other bytes by now, or none. */
+  /** Copies an object. Returns `changed` when the source has been written again or removed. */
   copy(from: S3Edition, key: string, mimeType: string): Promise<'copied' | 'changed'>
   remove(key: string): Promise<void>
   list(prefix: string): AsyncIterable<ListedObject>
-  /** Asks once whether the bucket answers. */
+  /** Asks the store once whether the bucket answers. */
   reach(): Promise<void>
 }
 
@@ -81,8 +78,8 @@ export function openS3Bucket(address: S3Address, { patient }: Pick<S3Clients, 'p
     }
   }
   /**
-   * A 404 without a body may mean that the bucket is missing, so the object counts as absent only when the bucket
-   * answers.
+   * Returns `null` for a missing object. A 404 without a body may also mean that the bucket is missing, so the object counts as absent only when the
+   * bucket answers.
    */
   const absent = async (error: unknown): Promise<null> => {
     if (answered(error, 'NotFound')) await reach(attempt)
@@ -171,23 +168,20 @@ function wholeSha256(base64: string | undefined): string | null {
   return base64 === undefined || base64.includes('-') ? null : Buffer.from(base64, 'base64').toString('hex')
 }
 
-/**
- * Every object of a store has an entity tag. An answer without one comes from a proxy and counts as a failure that may
- * pass.
- */
+/** Every object of a store has an entity tag. An answer without one comes from a proxy and counts as a passing failure. */
 function fromStore<T extends { readonly ETag?: string | undefined; readonly Body?: unknown }>(found: T): T {
   if (found.ETag !== undefined) return found
   if (found.Body instanceof Readable) found.Body.destroy()
   throw new Error('no entity tag')
 }
 
-/** Discards the bytes of a GET that was sent only to get the store's refusal. */
+/** Discards the bytes of a GET that was sent only to get a refusal of the store. */
 async function refused(get: Promise<GetObjectCommandOutput>): Promise<void> {
   const { Body } = await get
   if (Body instanceof Readable) Body.destroy()
 }
 
-/** For calls to which every refusal is a failure. */
+/** Turns every refusal of the store into BLOB_STORE_ERROR. */
 async function strictly<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

@@ -11,38 +11,37 @@ export interface S3Credentials {
   readonly secretAccessKey: string
 }
 
-/** [BLOB-19] */
+/** Number of tries of a call. [BLOB-19] */
 const MAX_TRIES = 3
 const TRIES_WITHIN_MS = 10_000
 const FIRST_PAUSE_MS = 150
 const PAUSE_FACTOR = 4
 const CONNECT_MS = 1_500
 /**
- * How long in ms a store may work without sending a byte in the first try of a call. Slow stores answer a PUT after
- * seconds, so the first try gets most of the 10 s and later tries the rest.
+ * For this long a store may be silent in the first try of a call. Slow stores answer a PUT after seconds, so the first try gets most of the 10 s, and
+ * later tries the rest.
  */
 export const SILENCE_MS = 5_500
 const LATER_SILENCE_MS = 3_000
-/** The same for calls during which a store works long without a byte: copying, and joining parts. */
+/** The same limit for copying and for joining parts, during which a store works long without sending a byte. */
 const WORKING_SILENCE_MS = 30_000
 
 const UNBOUNDED = { maxSockets: Number.POSITIVE_INFINITY, keepAlive: true }
 
 export interface S3Clients {
   readonly first: S3Client
-  /** The client of the tries after the first. */
+  /** The client for the tries after the first. */
   readonly later: S3Client
-  /** The client of copying and joining parts. */
+  /** The client for copying and for joining parts. */
   readonly patient: S3Client
 }
 
 /**
- * Opens the clients of a store. The relay does its own retries, so that every call has the same rule. Bodies are signed
- * with their own hash. The library adds checksums only where the store requires them, since stores differ in what they
- * accept.
+ * Opens the clients of a store. The relay retries by itself, so that every call has the same rule. Bodies are signed with their own hash. The library
+ * adds checksums only where the store requires them, since stores differ in what they accept.
  */
 export function openS3Clients(address: S3Address, credentials: S3Credentials): S3Clients {
-  // No limit on sockets: waiting for a free one would count as the store's silence.
+  // The number of sockets is not limited: waiting for a free socket would count as silence of the store.
   const agents = { httpAgent: new HttpAgent(UNBOUNDED), httpsAgent: new HttpsAgent(UNBOUNDED) }
   const open = (socketTimeout: number) =>
     new S3Client({
@@ -59,18 +58,18 @@ export function openS3Clients(address: S3Address, credentials: S3Credentials): S
 }
 
 /**
- * Runs one call of the store with the given client, and rejects with BLOB_STORE_ERROR when it fails. Refusals that the
- * store answered (see `answered`) pass through.
+ * Runs one call of the store with the given client, and rejects with BLOB_STORE_ERROR when the call fails. Errors with which the store answered about
+ * an object (see `answered`) pass unchanged.
  */
 export type Attempt = <T>(call: (quick: S3Client) => Promise<T>) => Promise<T>
 
-/** How a call ended after all its tries. */
+/** The outcome of a call after all its tries. */
 export type CallOutcome = { readonly kind: 'ok' } | { readonly kind: 'failed'; readonly error: RelayError }
 
 export interface CallPolicy {
   readonly clients: S3Clients
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** Timers that keep the process alive, since callers wait for the pauses. */
+  /** Timers that keep the process alive, since callers wait for the pauses between tries. */
   readonly timers: Timers
   readonly observe: (outcome: CallOutcome) => void
 }
@@ -80,7 +79,7 @@ export interface S3Attempts {
   readonly retried: Attempt
   /** One try. */
   readonly single: Attempt
-  /** One try that is a part of a call and is not counted by itself. */
+  /** One try as a part of another call; it is not counted as a call. */
   readonly inner: Attempt
 }
 
@@ -136,9 +135,7 @@ export function answered(error: unknown, ...codes: readonly string[]): boolean {
 
 const PASSING = ['RequestTimeout', 'RequestTimeTooSkewed', 'XAmzContentSHA256Mismatch']
 
-/**
- * Whether the next try may succeed: the store failed, asked for patience, has another time, or the connection broke.
- */
+/** Whether the next try may succeed: the store failed, asked to slow down or has another time, or the connection broke. */
 function mayPass(error: unknown): boolean {
   const status = statusOf(error)
   if (status === undefined || status < 300 || status >= 500 || status === 408 || status === 429) return true
@@ -150,10 +147,7 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error ? (error as Partial<S3ServiceException>).$metadata?.httpStatusCode : undefined
 }
 
-/**
- * Makes the error of a failed call. Its reason is a code only: messages of the library and of stores contain hosts,
- * keys and signatures.
- */
+/** Makes the error of a failed call. Its reason is only a code, because messages of the library and of stores contain hosts, keys and signatures. */
 export function storeError(error: unknown): RelayError {
   if (error instanceof RelayError) return error
   const status = statusOf(error)
@@ -166,8 +160,8 @@ export function storeError(error: unknown): RelayError {
 }
 
 /**
- * Runs a HEAD. A refusal of HEAD has no body and so no code, so the same request is sent with `get`, whose refusal has
- * one and is thrown instead.
+ * Runs a HEAD. The answer to a refused HEAD has no body and so no error code. The same request is then sent with `get`, and its refusal, which has a
+ * code, is thrown instead.
  */
 export async function headNamed<T>(head: () => Promise<T>, get: () => Promise<unknown>): Promise<T> {
   try {

@@ -8,16 +8,12 @@ import type { S3Presigner } from './s3-presign.ts'
 import { readPieces } from './s3-reading.ts'
 import { sweep, throwFailures } from './s3-sweep.ts'
 
-/**
- * Most remembered inspections. Finalizing follows its inspection at once, so more than this only occur when something
- * is wrong.
- */
+/** Maximum number of remembered inspections. Finalizing follows an inspection at once, so there are more only when something is wrong. */
 const MAX_INSPECTED = 1_000
-/** Most blobs remembered as intact, each with the entity tag that it had. */
+/** Maximum number of blobs remembered as intact, each with its entity tag. */
 const MAX_VERIFIED = 20_000
 /**
- * How long a bucket that was reached counts as reachable. A client that is sent to a missing bucket could not learn the
- * reason there. [BLOB-21]
+ * For this long a bucket that was reached counts as reachable. A client that is sent to a missing bucket could not learn the reason there. [BLOB-21]
  */
 const REACHED_MS = 10_000
 
@@ -36,8 +32,8 @@ export interface DirectParts {
 }
 
 /**
- * Transfers between clients and the store. An inspection remembers which bytes it read, so that a promotion copies
- * exactly those. [BLOB-11, BLOB-12]
+ * Transfers between clients and the store. An inspection remembers which bytes it has read, so that a promotion copies exactly these bytes. [BLOB-11,
+ * BLOB-12]
  */
 export function createS3Direct({ bucket, keys, presigner, attempts, clock }: DirectParts): DirectTransfer {
   const inspected = createRecent<Inspected>(MAX_INSPECTED)
@@ -48,7 +44,7 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
   const inspectKey = (key: string, maxBytes: number | null) =>
     attempts.retried(() => inspectOnce(bucket, key, maxBytes, attempts.inner))
 
-  /** Reads and hashes the object. */
+  /** Reads and hashes an object, and returns whether its bytes are right. */
   const isRight = async (object: string, sizeBytes: number): Promise<boolean> => {
     const seen = await inspectKey(keys.blob(object), sizeBytes)
     if (seen.kind !== 'object' || seen.hash !== hashOfObject(object)) return false
@@ -74,9 +70,9 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
     },
     async promote(stagingKey, object, mimeType) {
       const seen = inspected.get(stagingKey)
-      // Another inspection may have read other bytes meanwhile.
+      // A later inspection of the same key may have read other bytes.
       if (seen === undefined || seen.hash !== hashOfObject(object)) return 'changed'
-      // Checked before the copy too, for stores that ignore the condition of a copy.
+      // Compares the entity tag also before the copy, for stores that ignore the condition of a copy.
       const now = await bucket.head(seen.edition.key)
       if (now === null || now.edition.etag !== seen.edition.etag) return 'changed'
       return (await bucket.copy(seen.edition, keys.blob(object), mimeType)) === 'copied' ? 'promoted' : 'changed'
@@ -121,7 +117,7 @@ export function createS3Direct({ bucket, keys, presigner, attempts, clock }: Dir
   }
 }
 
-/** Keeps the values that were set last, at most `max` of them. */
+/** Makes a map that keeps at most `max` values, those that were set last. */
 function createRecent<V>(max: number) {
   const values = new Map<string, V>()
   return {

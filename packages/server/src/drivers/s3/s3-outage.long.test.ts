@@ -12,7 +12,7 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 const CREDENTIALS = { accessKeyId: 'the-access-key', secretAccessKey: 'the-secret-key' }
 const HASH = hashOf(someBytes(10))
 
-/** What a call rejects with; a value is a failed test. */
+/** Returns the RelayError with which a call rejects. Throws when the call resolves or rejects otherwise. */
 async function refusalOf(call: Promise<unknown>): Promise<RelayError> {
   const outcome = await call.then(
     (value) => `resolved: ${String(value)}`,
@@ -22,7 +22,7 @@ async function refusalOf(call: Promise<unknown>): Promise<RelayError> {
   throw new Error(`not refused as it should be: ${String(outcome)}`)
 }
 
-/** Every verb that asks the store something. */
+/** Calls of every method that sends a request to the store. */
 function callsOf(store: BlobStore): Record<string, () => Promise<unknown>> {
   const { direct } = store
   return {
@@ -51,9 +51,9 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     [403, 'ExpiredToken', 1],
     [404, 'NoSuchBucket', 1],
     [404, 'SomethingElse', 1],
-  ])('[BLOB-19] an answer of %i %s fails every verb with 502, and never means absence', async (status, code, tries) => {
+  ])('[BLOB-19] an answer of %i %s fails every blob call with 502, and never means absence', async (status, code, tries) => {
     await using scripted = await startScriptedStore((response) => s3Error(response, status, code))
-    // The clock stands still, because all attempts have to end within ten seconds of it.
+    // The clock stands still, because all tries have to end within ten seconds of it.
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS, clock: manualTime().clock })
     const outcomes = await Promise.all(
       Object.entries(callsOf(store)).map(async ([name, call]) => [name, await refusalOf(call())] as const),
@@ -74,7 +74,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     ['400 of another region', 400, 'AuthorizationHeaderMalformed'],
     ['301 of another region', 301, 'PermanentRedirect'],
     ['404 of a missing bucket', 404, 'NoSuchBucket'],
-  ])('[BLOB-19] the error contains the code of the store although HEAD has no body: %s', async (_, status, code) => {
+  ])('[BLOB-19] a refused HEAD, which has no body, is reported with the code of the store: %s', async (_, status, code) => {
     await using scripted = await startScriptedStore((response) => s3Error(response, status, code))
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS })
     const errors = await Promise.all([refusalOf(store.size(HASH)), refusalOf(store.check())])
@@ -89,14 +89,14 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(await refusalOf(store.size(HASH))).toMatchObject({ code: 'BLOB_STORE_ERROR', details: { status: 403 } })
   })
 
-  it('[BLOB-19] a store that begins to answer after 3 s is waited for, and is asked once', async () => {
+  it('[BLOB-19] a store that begins to answer after 3 s gets only one request', async () => {
     await using scripted = await startScriptedStore((response) => void setTimeout(() => response.end(), 3_300))
     const store = openS3({ url: url(scripted.port), credentials: CREDENTIALS })
     await keepBytes(store, someBytes(20_000))
     expect(scripted.requests).toHaveLength(1)
   })
 
-  it('[BLOB-19] two failures followed by an answer return that answer', async () => {
+  it('[BLOB-19] a call that fails twice returns the answer of its third try', async () => {
     await using scripted = await startScriptedStore((response, nth) => {
       if (nth < 3) s3Error(response, 503, 'SlowDown')
       else s3Error(response, 404, 'NoSuchKey')
@@ -106,7 +106,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(scripted.requests).toHaveLength(3)
   })
 
-  it('[BLOB-19] a 404 that does not come from the store is not absence', async () => {
+  it('[BLOB-19] a 404 that does not come from the store does not mean that a blob is absent', async () => {
     await using scripted = await startScriptedStore((response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<html>no such site</html>')
     })
@@ -129,7 +129,7 @@ describe.concurrent('[BLOB-19] a store that fails', () => {
     expect(errors.map(({ code }) => code)).toEqual(Array(4).fill('BLOB_STORE_ERROR'))
   })
 
-  it.each(['half', 'longer'])('[BLOB-19] a broken body (%s) is an error, not the end of the bytes', async (how) => {
+  it.each(['half', 'longer'])('[BLOB-19] a broken body (%s) of a blob is an error, not the end of its bytes', async (how) => {
     await using scripted = await startScriptedStore((response) => {
       response.writeHead(200, how === 'half' ? { 'content-length': '1000', etag: '"e"' } : { etag: '"e"' })
       response.write(someBytes(500))
@@ -172,7 +172,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await collected(await store.read(hash, null))).toEqual(bytes)
   })
 
-  it('[BLOB-19] a connection lost between two calls is not reported', async () => {
+  it('[BLOB-19] a connection to the store that is lost between two calls is not reported', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     const hash = await keepBytes(store, someBytes(2_000, 8))
@@ -181,7 +181,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await store.size(hash)).toBe(2_000)
   })
 
-  it('[BLOB-19] a silent store fails with 502 within 10 s', async () => {
+  it('[BLOB-19] a call of a silent store fails with 502 within 10 s', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     proxy.silent()
@@ -200,7 +200,7 @@ describe('[BLOB-19] a store that goes away', () => {
     expect(await store.size(HASH)).toBeNull()
   })
 
-  it('[BLOB-19] [BLOB-3] an outage in the middle of a large upload refuses it, and a later upload works', async () => {
+  it('[BLOB-19] [BLOB-3] an outage in the middle of a large upload refuses that upload, and a later one works', async () => {
     const { proxy, store } = await proxied()
     await using _ = proxy
     async function* source() {

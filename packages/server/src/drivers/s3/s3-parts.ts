@@ -10,9 +10,9 @@ import { answered, type Attempt, type S3Clients, storeError } from './s3-calls.t
 
 /** An object that is sent in parts. The caller ends it with `complete` or `abort`. */
 export interface PartsUpload {
-  /** Sends the next part; all but the last have 5 MiB or more. */
+  /** Sends the next part. All parts except the last have 5 MiB or more. */
   add(bytes: Uint8Array): Promise<void>
-  /** Durable when it resolves. */
+  /** Joins the parts to one object, which is durable when this resolves. */
   complete(): Promise<void>
   /** Removes the parts and leaves no object; may be called again. */
   abort(): Promise<void>
@@ -26,7 +26,7 @@ export interface OpenUpload {
 
 export interface S3Parts {
   begin(key: string): Promise<PartsUpload>
-  /** Yields uploads that were begun and not ended; none when the store cannot list them. */
+  /** Yields uploads that were begun and not ended. Yields none when the store cannot list them. */
   open(prefix: string): AsyncIterable<OpenUpload>
   abort(upload: Pick<OpenUpload, 'key' | 'uploadId'>): Promise<void>
 }
@@ -51,7 +51,7 @@ export function openS3Parts(address: S3Address, { patient }: Pick<S3Clients, 'pa
       try {
         await patient.send(new CompleteMultipartUploadCommand(input))
       } catch (error) {
-        // An earlier try, whose answer was lost, may have ended the upload: the key belongs to this upload alone.
+        // An earlier try whose answer was lost may have ended the upload; no other upload has this key.
         if (tries === 1 || !answered(error, 'NoSuchUpload')) throw error
       }
     })

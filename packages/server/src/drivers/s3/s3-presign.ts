@@ -21,7 +21,7 @@ export interface PresignedGet {
 }
 
 export interface S3Presigner {
-  /** The signature covers the headers and the length. */
+  /** Signs a PUT. The signature covers the headers and the length. */
   put(upload: PresignedPut): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>
   get(download: PresignedGet): Promise<string>
 }
@@ -30,7 +30,7 @@ type Source = ConstructorParameters<ConstructorParameters<typeof SignatureV4>[0]
 
 const PAYLOAD_HASH = 'x-amz-content-sha256'
 
-/** `node:crypto` with the interface that the signer expects. */
+/** Wraps `node:crypto` in the interface that the signer expects. */
 class Sha256 {
   readonly #hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>
 
@@ -57,9 +57,8 @@ function bytesOf(data: NonNullable<Source> | Uint8Array): Uint8Array {
 }
 
 /**
- * Signs requests that clients send themselves. The SDK's own presigner leaves the payload out of the signature. Here
- * the hash of the blob is in it twice, as payload hash and as checksum, since a store may check only one of them.
- * [BLOB-10]
+ * Signs requests that clients send themselves. The SDK's own presigner leaves the payload out of the signature. Here the signature covers the hash of
+ * the blob twice, as payload hash and as checksum, since a store may check only one of them. [BLOB-10]
  */
 export function createS3Presigner(address: S3Address, credentials: S3Credentials): S3Presigner {
   const signer = new SignatureV4({
@@ -77,8 +76,7 @@ export function createS3Presigner(address: S3Address, credentials: S3Credentials
     const { origin, path } = locate(address, request.key)
     const headers = { ...request.headers, host: origin.host }
     const names = new Set(Object.keys(headers))
-    // A presigned request without a hash is signed as unsigned payload. A header tells the signer, which moves it into
-    // the query.
+    // A presigned request without a hash is signed as unsigned payload. The signer learns this from a header, which it moves into the query.
     const payload: Record<string, string> = PAYLOAD_HASH in headers ? {} : { [PAYLOAD_HASH]: 'UNSIGNED-PAYLOAD' }
     const unsigned = new HttpRequest({
       method: request.method,
@@ -107,7 +105,7 @@ export function createS3Presigner(address: S3Address, credentials: S3Credentials
         [PAYLOAD_HASH]: hash,
         'x-amz-checksum-sha256': Buffer.from(hash, 'hex').toString('base64'),
       }
-      // The length is signed and not listed: senders set it themselves, and browsers do not let scripts set it.
+      // The length is signed but not returned: clients set it themselves, and browsers do not let scripts set it.
       const signedHeaders = { ...headers, 'content-length': String(sizeBytes) }
       return { url: await presign({ method: 'PUT', key, headers: signedHeaders, query: {} }, { ttlSecs, nowMs }), headers }
     },

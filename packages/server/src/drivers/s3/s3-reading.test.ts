@@ -4,7 +4,7 @@ import { manualTime } from '../../kernel/testing/manual-time.ts'
 import { SILENCE_MS } from './s3-calls.ts'
 import { readPieces } from './s3-reading.ts'
 
-it('[BLOB-19] a store that falls silent within an object fails the read, and a slow reader is no silence of the store', async () => {
+it('[BLOB-19] a read fails when the store falls silent within an object, but not because its reader is slow', async () => {
   const time = manualTime()
   const body = new PassThrough()
   const pieces = readPieces({ body, sizeBytes: 10 }, time.timers)[Symbol.asyncIterator]()

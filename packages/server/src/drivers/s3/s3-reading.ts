@@ -3,14 +3,14 @@ import { SILENCE_MS, storeError } from './s3-calls.ts'
 import type { S3Object } from './s3-bucket.ts'
 
 /**
- * Yields the bytes of an object as they arrive. A broken connection, a silent store and a wrong length reject with
- * BLOB_STORE_ERROR. A reader may be slow; ending early, also before the first piece, frees the connection.
+ * Yields the bytes of an object as they arrive. Rejects with BLOB_STORE_ERROR when the connection breaks, the store falls silent or the length is
+ * wrong. A reader may be slow. Ending the iteration early, also before the first piece, frees the connection.
  */
 export function readPieces(
   { body, sizeBytes }: Pick<S3Object, 'body' | 'sizeBytes'>,
   timers: Timers = systemTimers,
 ): AsyncIterable<Uint8Array> {
-  // Nothing arrives while nobody reads, so the silence of the store counts only while a piece is awaited.
+  // Nothing arrives while nobody reads. So the silence of the store counts only while the reader waits for a piece.
   withoutIdleLimit(body)
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
   let read = 0

@@ -6,7 +6,7 @@ import { storeError } from './s3-calls.ts'
 import type { PartsUpload, S3Parts } from './s3-parts.ts'
 import type { UploadMemory, UploadShare } from './s3-upload-memory.ts'
 
-/** Bytes of an upload that stay in memory; a larger upload is sent in parts of this size. */
+/** An upload of at most this many bytes stays in memory. A larger upload is sent in parts of this size. */
 const PART_BYTES = 8 * 1024 * 1024
 
 export interface Receiving {
@@ -21,8 +21,8 @@ type Source = AsyncIterable<Uint8Array>
 type OnBytes = (totalBytes: number) => Promise<void> | void
 
 /**
- * Receives bytes without a disk: a blob of up to 8 MiB stays in memory until it is kept; a larger one is sent in parts
- * to a key that nobody reads. [BLOB-3]
+ * Receives bytes without a disk. A blob of up to 8 MiB stays in memory until it is kept. A larger blob is sent in parts to a key that nobody reads.
+ * [BLOB-3]
  */
 export async function receiveIntoS3(target: Receiving, source: Source, onBytes: OnBytes): Promise<ReceivedBlob> {
   const key = target.keys.received(target.newKeyId())
@@ -51,7 +51,7 @@ export async function receiveIntoS3(target: Receiving, source: Source, onBytes: 
     return stagedBlob(target, hash.digest('hex'), sizeBytes, key)
   } catch (error) {
     memory.end()
-    // Parts that cannot be removed now are cleared at a later start; the caller must get the refusal.
+    // Parts that cannot be removed now are removed at a later start. The caller must get the refusal.
     await upload?.abort().catch(() => undefined)
     if (upload !== null) await target.bucket.remove(key).catch(() => undefined)
     throw error
@@ -78,7 +78,7 @@ function stagedBlob({ bucket, keys }: Receiving, hash: string, sizeBytes: number
     hash,
     sizeBytes,
     async keep(object, mimeType) {
-      // Only this upload knows the key, so the edition of the object need not be checked.
+      // Only this upload knows the key, so the copy need not check the edition of the object.
       const outcome = await bucket.copy({ key, etag: undefined, versionId: undefined }, keys.blob(object), mimeType)
       if (outcome === 'changed') throw storeError(new Error('the received object is gone'))
       await bucket.remove(key).catch(() => undefined)
@@ -98,7 +98,7 @@ function partBuffer() {
     return part
   }
   return {
-    /** Yields the parts that `bytes` complete. The caller may reuse its bytes afterwards. */
+    /** Yields the parts that `bytes` complete. The caller may reuse the memory of `bytes` afterwards. */
     *add(bytes: Uint8Array): Generator<Uint8Array> {
       for (let at = 0; at < bytes.byteLength; ) {
         // A part is sent only when more bytes follow: a blob of exactly one part still counts as small.

@@ -7,7 +7,7 @@ const CREDENTIALS = { accessKeyId: 'key', secretAccessKey: 'secret' }
 const NAMES = ['bad', 'good', 'last']
 const LONG_AGO = '2020-01-01T00:00:00.000Z'
 
-/** What the store answers to a listing: an old item of each name, under the prefix that was asked for. */
+/** Returns the answer of a store to a listing: an old item for each of `NAMES`, under the requested prefix. */
 function listing(asked: string): string {
   const { searchParams } = new URL(asked, 'http://store')
   const prefix = searchParams.get('prefix') ?? ''
@@ -22,8 +22,8 @@ function listing(asked: string): string {
 }
 
 /**
- * An object store that lists an old item of each name wherever it is asked, and refuses to remove those named `bad`. `removals` are
- * the names that it was asked to remove. While it `isDown`, it answers everything but listings with an error.
+ * Starts an object store that lists an old item for each of `NAMES` under every prefix, and refuses to remove items named `bad`. `removals` are the
+ * keys that the store was asked to remove. While it `isDown`, it answers everything but listings with an error.
  */
 async function startStubbornStore() {
   const script = { isDown: false }
@@ -45,7 +45,7 @@ async function startStubbornStore() {
 const STAGED = NAMES.map((name) => `staging/${name}`)
 const RECEIVED = NAMES.map((name) => `receiving/${name}`)
 
-it('[BLOB-12] a staged object that cannot be removed keeps no later one from being removed, and the failure is told afterwards', async () => {
+it('[BLOB-12] a staged object that cannot be removed does not stop later removals, and its failure is thrown afterwards', async () => {
   const { scripted, store, removals } = await startStubbornStore()
   await using _ = scripted
   await expect(store.direct.removeStagedBefore(Date.now(), 50)).rejects.toMatchObject({
@@ -55,14 +55,14 @@ it('[BLOB-12] a staged object that cannot be removed keeps no later one from bei
   expect(removals).toEqual(STAGED)
 })
 
-it('[BLOB-12] a sweep of staged objects ends when it has removed as many as it was asked for, not counting those that cannot be removed', async () => {
+it('[BLOB-12] a sweep of staged objects ends after the requested number of removals, without those that failed', async () => {
   const { scripted, store, removals } = await startStubbornStore()
   await using _ = scripted
   expect(await store.direct.removeStagedBefore(Date.now(), 1)).toBe(1)
   expect(removals).toEqual(STAGED.slice(0, 2))
 })
 
-it('[BLOB-3] [BLOB-12] parts and objects of ended uploads that cannot be removed keep no others, and their number is told', async () => {
+it('[BLOB-3] [BLOB-12] parts and objects that cannot be removed do not stop a sweep, and the error has their number', async () => {
   const { scripted, store, removals } = await startStubbornStore()
   await using _ = scripted
   await expect(store.clearAbandoned()).rejects.toMatchObject({
@@ -73,7 +73,7 @@ it('[BLOB-3] [BLOB-12] parts and objects of ended uploads that cannot be removed
   expect(removals).toEqual([...RECEIVED, ...RECEIVED])
 })
 
-it('[BLOB-12] while the object store does not answer, a sweep asks it to remove one object', async () => {
+it('[BLOB-12] while the object store does not answer, a sweep tries to remove only one object', async () => {
   const { scripted, store, removals, script } = await startStubbornStore()
   await using _ = scripted
   script.isDown = true

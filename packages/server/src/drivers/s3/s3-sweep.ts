@@ -2,30 +2,30 @@ import { RelayError } from '../../kernel/errors.ts'
 import { storeError } from './s3-calls.ts'
 
 export interface Sweep<T> {
-  /** Listed as far as needed; objects that the sweep removes may still be in it. */
+  /** The candidates, listed as far as needed. Objects that the sweep removes may still be listed. */
   readonly items: AsyncIterable<T>
   readonly isDue: (item: T) => boolean
   readonly remove: (item: T) => Promise<void>
-  /** The sweep ends when it has removed so many. */
+  /** The sweep ends when it has removed this many objects. */
   readonly most?: number
 }
 
-/** What a sweep removed, and what kept it from removing more. */
+/** The outcome of a sweep. */
 export interface Swept {
   readonly removed: number
-  /** How many calls failed, and how the first of them did. */
+  /** The number of calls that failed, and the first failure. */
   readonly failed: number
   readonly failure: RelayError | null
-  /** The store did not answer any more, or refused too much, so the sweep ended early. */
+  /** True when the sweep ended early, because the store no longer answered or refused too many calls. */
   readonly isGone: boolean
 }
 
-/** A sweep that fails so often is refused for a reason that holds for the rest too, such as a right that the key lacks. */
+/** After so many failures a sweep ends: the reason, such as a right that the key lacks, then holds for the other objects too. */
 const MOST_FAILURES = 1_000
 
 /**
- * Removes objects one after the other. One that cannot be removed keeps no other from being removed, unless the store does not answer at
- * all: each call to a store that is gone takes seconds. `reach` asks whether it answers. Never rejects. [BLOB-12]
+ * Removes objects one after the other. An object that cannot be removed does not stop the removal of others, unless the store does not answer at all,
+ * because each call to a store that is gone takes seconds. `reach` finds out whether the store answers. Never rejects. [BLOB-12]
  */
 export async function sweep<T>({ items, isDue, remove, most }: Sweep<T>, reach: () => Promise<void>): Promise<Swept> {
   let removed = 0
@@ -58,7 +58,7 @@ export async function sweep<T>({ items, isDue, remove, most }: Sweep<T>, reach: 
   return { removed, failed, failure, isGone }
 }
 
-/** Throws the first failure of sweeps, with the number of all: what they left is for the next run. */
+/** Throws the first failure of the sweeps, with the number of all failures. Objects that a sweep could not remove are left for the next run. */
 export function throwFailures(...sweeps: readonly Swept[]): void {
   const first = sweeps.find(({ failure }) => failure !== null)?.failure
   if (first === undefined || first === null) return

@@ -1,22 +1,22 @@
 import { RelayError } from '../../kernel/errors.ts'
 
-/** The memory of all running uploads. */
+/** Limits the memory of all running uploads together. */
 export interface UploadMemory {
   /** Opens the share of one upload. */
   open(): UploadShare
 }
 
 export interface UploadShare {
-  /** Throws UNAVAILABLE when all uploads together would hold too much. */
+  /** Takes memory for this upload. Throws UNAVAILABLE when all uploads together would hold too much. */
   take(bytes: number): void
   give(bytes: number): void
-  /** Gives all memory back; may be called again. */
+  /** Gives all memory of the upload back. May be called again. */
   end(): void
 }
 
 const TRY_AGAIN_MS = 5_000
 
-/** A relay without a disk must not fill its memory instead. [X34] */
+/** Makes a limit of `maxBytes`: a relay that receives blobs without a disk must not fill its memory. [X34] */
 export function createUploadMemory(maxBytes: number): UploadMemory {
   let held = 0
   return {

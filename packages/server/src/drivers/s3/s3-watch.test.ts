@@ -20,7 +20,7 @@ function watched() {
 }
 
 describe('[BLOB-20] logging outages of the object store', () => {
-  it('[BLOB-20] the first failure is logged as an error with its reason, and so is the end of the outage', async () => {
+  it('[BLOB-20] an outage of the object store is logged as an error with its reason, and its end is logged too', async () => {
     const { time, lines, ok, fail } = watched()
     ok()
     fail()
@@ -34,7 +34,7 @@ describe('[BLOB-20] logging outages of the object store', () => {
     ])
   })
 
-  it('[BLOB-20] a lasting outage is logged once a minute with the number of failures', async () => {
+  it('[BLOB-20] a lasting outage of the object store is logged once a minute with the number of failures', async () => {
     const { time, lines, fail } = watched()
     for (let second = 0; second < 121; second++) {
       fail()
@@ -43,7 +43,7 @@ describe('[BLOB-20] logging outages of the object store', () => {
     expect(lines.map((line) => /"failures":(\d+)/.exec(line)?.[1])).toEqual(['1', '61', '121'])
   })
 
-  it('[BLOB-20] a store that fails now and then is logged at most once a minute', async () => {
+  it('[BLOB-20] outages of a store that fails now and then are logged at most once a minute', async () => {
     const { time, lines, ok, fail } = watched()
     for (let second = 0; second < 100; second++) {
       fail()
@@ -58,7 +58,7 @@ describe('[BLOB-20] logging outages of the object store', () => {
     ])
   })
 
-  it('[BLOB-20] every call is counted by its outcome', () => {
+  it('[BLOB-20] every call of the object store is counted by its outcome', () => {
     const { counted, ok, fail } = watched()
     ok()
     fail()
@@ -75,7 +75,7 @@ describe('[BLOB-20] logging outages of the object store', () => {
     [400, 'AuthorizationHeaderMalformed', 'bucket'],
     [403, 'SignatureDoesNotMatch', 'denied'],
     [503, 'SlowDown', 'answer'],
-  ] as const)('[BLOB-20] a failure of status %s and reason %s counts as kind %s', (status, reason, kind) => {
+  ] as const)('[BLOB-20] a store failure with status %s and reason %s has the kind %s', (status, reason, kind) => {
     expect(failureKind({ details: { ...(status !== undefined && { status }), reason } })).toBe(kind)
   })
 })

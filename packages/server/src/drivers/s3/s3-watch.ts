@@ -4,7 +4,7 @@ import type { Logger } from '../../kernel/log.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { CallOutcome } from './s3-calls.ts'
 
-/** While the store fails, one log line is written in this time. */
+/** During an outage one log line is written in each interval of this length. */
 const REPEAT_MS = 60_000
 
 export interface StoreWatchDeps {
@@ -14,8 +14,8 @@ export interface StoreWatchDeps {
 }
 
 /**
- * Counts the calls of the object store and logs outages: a line of level error with the reason when calls begin to
- * fail, one more each minute while they do, and a line of level info when a call succeeds again. [BLOB-20]
+ * Counts the calls of the object store and logs outages: a line of level error with the reason when calls begin to fail, another one each minute
+ * during the outage, and a line of level info when a call succeeds again. [BLOB-20]
  */
 export function createStoreWatch({ clock, log, metrics }: StoreWatchDeps): (outcome: CallOutcome) => void {
   let failing: { readonly sinceMs: number; failures: number } | null = null
@@ -36,7 +36,7 @@ export function createStoreWatch({ clock, log, metrics }: StoreWatchDeps): (outc
       })
       return
     }
-    // A store that alternates between failure and success is also logged once a minute.
+    // Without this limit a store that alternates between failure and success would log each time; it is logged once a minute.
     if (failing !== null && isLogged) {
       const durationMs = Math.round(nowMs - failing.sinceMs)
       log.info('blobs.store_back', 'The object store answers again.', { failures: failing.failures, durationMs })
@@ -46,7 +46,7 @@ export function createStoreWatch({ clock, log, metrics }: StoreWatchDeps): (outc
   }
 }
 
-/** Returns the label `outcome` of the metric. */
+/** Returns the value of the label `outcome` of the metric. */
 function outcomeName(outcome: CallOutcome): string {
   return outcome.kind === 'ok' ? 'ok' : failureKind(outcome.error)
 }
@@ -60,8 +60,8 @@ const OF_THE_BUCKET = [
 ]
 
 /**
- * `connection`: no answer. `bucket`: wrong name or region. `denied`: keys or rights. `answer`: anything else that the
- * store answered.
+ * Returns the kind of a failure. `connection`: no answer. `bucket`: wrong name or region. `denied`: wrong keys or missing rights. `answer`: any other
+ * answer of the store.
  */
 export function failureKind({ details }: Pick<RelayError, 'details'>): 'connection' | 'bucket' | 'denied' | 'answer' {
   const { status, reason } = details

@@ -3,16 +3,16 @@ import { fact, setFact } from './migrations/migrate.ts'
 import type { StoreLoss } from './store-loss.ts'
 import type { Connection } from './tables.ts'
 
-/** The name in `store_facts` of the losses that the operator accepted with `--accept-loss`. */
+/** Name of the row in `store_facts` with the losses that the operator accepted with `--accept-loss`. */
 const ACCEPTED_LOSSES = 'accepted-losses'
 
-/** One sentence for each accepted loss, oldest first; backups list them. [CFG-11, OPS-9] */
+/** Returns one sentence for each accepted loss, oldest first; backups list them. [CFG-11, OPS-9] */
 export async function acceptedLosses(db: Connection): Promise<readonly string[]> {
   const value = await fact(db, ACCEPTED_LOSSES)
   return value === null ? [] : (JSON.parse(value) as string[])
 }
 
-/** The losses are durable when the promise resolves. */
+/** Stores the accepted losses. They are durable when the promise resolves. */
 export async function keepAcceptedLosses(writer: Connection, losses: readonly StoreLoss[], clock: Clock): Promise<void> {
   if (losses.length === 0) return
   const at = new Date(clock.nowMs()).toISOString()

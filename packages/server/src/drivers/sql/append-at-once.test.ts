@@ -31,7 +31,7 @@ await onPostgres((url) => {
 
   describe('appends of one of several nodes', () => {
     let host: StorageHost
-    /** Faults of the next transactions; `null` for one without a fault. */
+    /** The faults of the next transactions; `null` lets a transaction succeed. */
     let faults: (CommitFault | null)[] = []
     let count = 0
 
@@ -58,14 +58,14 @@ await onPostgres((url) => {
     })
     const append = (...records: readonly AppendRecord[]): Promise<readonly AppendOutcome[]> => host.updates.append(records)
     const seqsOf = async (key: number) => (await host.updates.after(key, 0)).map(({ seq }) => seq)
-    /** Ends the connections whose statement waits for a lock, and returns how many these were. */
+    /** Ends the connections whose statement waits for a lock. Returns their number. */
     const terminateWaiting = async () => {
       const ended = await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and state = 'active' and wait_event_type = 'Lock'`.execute(beside.writer)
       return ended.rows.length
     }
 
-    it('[LIFE-26] in one statement each document gets its own outcome, and only the records of moved logs are stored', async () => {
+    it('[LIFE-26] one statement for several documents gives each its outcome, and stores only records of moved logs', async () => {
       const [moved, conflicting, fenced] = [await newDocument(), await newDocument(), await newDocument()]
       const outcomes = await append(
         record(moved, 0),
@@ -99,12 +99,12 @@ await onPostgres((url) => {
       expect(await host.updates.after(two, 0)).toEqual([{ seq: 1, actor: "o'neil", atMs: 9, update: empty }])
     })
 
-    it('[LIFE-7] records that need more than one statement are stored in a transaction, with those of the same batch', async () => {
+    it('[LIFE-7] records that need several statements are stored in a transaction with their whole batch', async () => {
       const [plain, remembering] = [await newDocument(), await newDocument()]
       const outcomes = await Promise.all([append(record(plain, 0)), append(record(remembering, 0, { removals: '[]' }))])
       expect(outcomes).toEqual([[{ kind: 'appended', seq: 1 }], [{ kind: 'appended', seq: 1 }]])
       expect(await host.updates.load(remembering)).toMatchObject({ kind: 'loaded', records: [{ seq: 1 }] })
-      // A second run of records of the same document begins where the first one was to end.
+      // The third record continues the log where the first one ends.
       expect(await append(record(plain, 1), record(plain, 5), record(plain, 2))).toEqual([
         { kind: 'appended', seq: 2 },
         { kind: 'conflict' },
@@ -132,7 +132,7 @@ await onPostgres((url) => {
       ['cut', 0],
       ['unanswered', 1],
     ] as const)(
-      '[LIFE-6] after the fault "%s" every call is NOT_PERSISTED, and the log goes on at its stored end',
+      '[LIFE-6] after the fault "%s" every append is NOT_PERSISTED, and the log continues at its stored end',
       async (fault, stored) => {
         const [one, two] = [await newDocument(), await newDocument()]
         faults = [fault]
@@ -143,7 +143,7 @@ await onPostgres((url) => {
       },
     )
 
-    it('[LIFE-6] a connection that is lost while the statement waits for a lock stores nothing and confirms nothing', async () => {
+    it('[LIFE-6] an append whose connection is lost while it waits for a lock is neither stored nor confirmed', async () => {
       const key = await newDocument()
       const locked = await beside.begin()
       await sql`select 1 from log_heads where key = ${key} for update`.execute(locked.writer)
@@ -151,7 +151,7 @@ await onPostgres((url) => {
       await expect.poll(terminateWaiting, { interval: 10 }).toBe(1)
       expect(await lost).toBe('NOT_PERSISTED')
       await locked.rollback()
-      // The pool may give out the lost connection once more, before it learns of its end.
+      // The pool may use the lost connection once more, before it learns of its end.
       await expect.poll(() => seqsOf(key).catch(() => null)).toEqual([])
       expect(await append(record(key, 0))).toEqual([{ kind: 'appended', seq: 1 }])
     })
@@ -173,7 +173,7 @@ await onPostgres((url) => {
         (error: { readonly code?: string }) => error.code,
       )
     const lengthOfLog = async () => (await host.updates.after(key, 0)).length
-    /** Begins an append while another transaction has done `statement`, and ends that transaction once the append waits for it. */
+    /** Begins an append while another transaction has run `statement`. Ends that transaction with `end` once the append waits for it. */
     const appendBehind = async (statement: string, end: 'commit' | 'rollback') => {
       const other = await beside.begin()
       await sql.raw(statement).execute(other.writer)
@@ -184,7 +184,7 @@ await onPostgres((url) => {
       return appended
     }
 
-    it('[CFG-10] [LIFE-26] a relay whose place was taken stores nothing and confirms nothing', async () => {
+    it('[CFG-10] [LIFE-26] an append of a relay whose place was taken is neither stored nor confirmed', async () => {
       expect(await append(0)).toBe('appended')
       await sql`update instances set holder = 'relay-other'`.execute(beside.writer)
       expect(await append(1)).toBe('NOT_PERSISTED')
@@ -207,7 +207,7 @@ await onPostgres((url) => {
       expect(await append(4)).toBe('appended')
     })
 
-    it('[LIFE-5] an append that waited for a change of its row other than of the end is stored', async () => {
+    it('[LIFE-5] an append that waited for a change of its log row other than of the end is stored', async () => {
       expect(await appendBehind(`update log_heads set covered_seq = covered_seq where key = ${key}`, 'commit')).toBe('appended')
       expect(await lengthOfLog()).toBe(1)
     })

@@ -29,7 +29,7 @@ function watch(prototype: object, names: readonly string[], describeCall: (self:
 }
 
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-/** Shortens a statement to its first words, enough to tell the statements apart. */
+/** Shortens a statement to its first words, which are enough to distinguish the statements. */
 const short = (text: string): string => inOneLine(text).replace(/ (set|\(key, seq|from unnest).*/, '')
 
 /** Runs three edits of two documents, in one commit. */

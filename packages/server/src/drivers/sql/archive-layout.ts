@@ -13,7 +13,7 @@ import {
 import { adapter, SQLITE_TYPES, TransactionalSqlite } from './sqlite.ts'
 import type { Connection, Tables } from './tables.ts'
 
-/** Facts about one table that only the engine knows. */
+/** Facts about one table that only the database engine knows. */
 export interface TableFacts {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly isBinary: boolean; readonly isIdentity: boolean }[]
@@ -23,17 +23,17 @@ export interface TableFacts {
 
 export interface CopiedLayout {
   readonly layout: StoreLayout
-  /** Tables that the database has besides and that no relay made. */
+  /** Names of tables in the database that no relay has created. */
   readonly others: readonly string[]
 }
 
 /**
- * Returns the layout of a store to be copied. Its tables are in the order in which they were made, so none comes before
- * a table that it refers to. Kysely's own tables are left out; the names of the steps replace them. Tables of others
- * are left out too: a restore could not make them, and their columns may have any type. [OPS-9, OPS-10]
+ * Returns the layout of a store that is to be copied. Its tables are in the order of their creation, so no table comes before one that it references.
+ * Kysely's own tables are left out; the names of the steps replace them. Tables of other programs are left out too: a restore could not create them,
+ * and their columns may have any type. [OPS-9, OPS-10]
  *
- * `factsOf` is called with what tells whether a table is copied, and returns the facts of all tables; of those that are
- * not copied only the names matter.
+ * `factsOf` is called with a function that says whether a table is copied, and returns the facts of all tables. Of tables that are not copied only
+ * the names matter.
  *
  * @throws Error with a sentence for the operator
  */
@@ -53,14 +53,14 @@ export async function layoutOf(
 }
 
 /**
- * The names of the tables that these steps make, found by running them on an empty store. `null` when a newer program has run a step that
- * this one does not know: nobody here can tell the tables of that step from those of others.
+ * Returns the names of the tables that these steps create, by running the steps on an empty store. Returns `null` when a newer program has run a step
+ * that this one does not know: then the tables of that step cannot be told from those of other programs.
  */
 async function tablesMadeBy(steps: readonly string[]): Promise<ReadonlySet<string> | null> {
   if (steps.some((step) => !(step in MIGRATIONS))) return null
   const db = new Kysely<Tables>({ dialect: new TransactionalSqlite({ database: adapter(new DatabaseSync(':memory:')) }) })
   try {
-    // As a copy holds it, the log is one table.
+    // A copy contains the log as one table.
     const types = { ...SQLITE_TYPES, recentApart: false }
     return await db.transaction().execute(async (writer) => {
       await applySteps(writer, types, steps)
@@ -72,7 +72,7 @@ async function tablesMadeBy(steps: readonly string[]): Promise<ReadonlySet<strin
 }
 
 /**
- * Returns the format and the applied steps of a store that can be read.
+ * Returns the format and the applied steps of a store. Throws for a store that this program cannot read.
  *
  * @throws Error with a sentence for the operator
  */
@@ -86,8 +86,8 @@ export async function readableSteps(db: Connection): Promise<Pick<StoreLayout, '
 }
 
 /**
- * Tables that a copy leaves out: processes that use the store, their messages to each other, and the names of objects, because
- * the blob store goes on changing after the copy. [FEED-3, BLOB-24]
+ * Tables that a copy leaves out: processes that use the store, their messages to each other, and the names of objects, because the blob store changes
+ * after the copy. [FEED-3, BLOB-24]
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'instances',
@@ -100,13 +100,13 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'blob_objects',
 ])
 
-/** Tables beside those of the steps that are ours too. Search indexes are not copied. [AG-64] */
+/** Whether a table belongs to the relay although no step creates it. Search indexes are not copied. [AG-64] */
 function isInternal(name: string): boolean {
   return name.startsWith('kysely_') || name.startsWith('search_')
 }
 
 /**
- * In a restored store no document has an owner, so owners are not copied. Epochs are copied, so that they go on rising. [LIFE-26]
+ * Whether a column is copied. Owners are not, because in a restored store no document has an owner. Epochs are, so that they keep rising. [LIFE-26]
  */
 function isColumnCopied(table: string, column: string): boolean {
   return table !== 'log_heads' || column !== 'owner'

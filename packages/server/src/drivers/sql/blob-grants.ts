@@ -8,7 +8,7 @@ import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
 /**
- * Returns the grant of a workspace, whether it counts in the quota or not.
+ * Returns the grant of a workspace, metered or not.
  *
  * @throws DamagedRowError
  */
@@ -18,7 +18,7 @@ export async function findGrant(db: Connection, workspaceId: string, hash: strin
   return found
 }
 
-/** Returns the grant for an upload, which may replace a damaged row. */
+/** Returns the grant of the workspace, for an upload; `null` also for a damaged row, which the upload may replace. */
 async function intactGrant(db: Connection, workspaceId: string, hash: string): Promise<BlobGrant | null> {
   const found = await lookUp(db, workspaceId, hash)
   return found === 'damaged' ? null : found
@@ -41,7 +41,7 @@ async function lookUp(db: Connection, workspaceId: string, hash: string): Promis
   return { workspaceId, hash, sizeBytes, mimeType: originalText(mimeType), createdAtMs, object: object ?? hash }
 }
 
-/** Reserves a place and quota for an upload; all other reservations count too. [REST-12, Q2, BLOB-14] */
+/** Reserves a place and quota for an upload. All other reservations count against the quota too. [REST-12, Q2, BLOB-14] */
 export async function reserve(
   writer: Writer,
   engine: Engine,
@@ -95,7 +95,7 @@ async function record(
     .execute()
 }
 
-/** Counts the other streams of the workspace, on all nodes. Streams of a dead node count until their reservation expires. */
+/** Returns the number of other streams of the workspace, on all nodes. Streams of a dead node count until their reservation expires. */
 async function otherStreams(writer: Writer, { id, workspaceId }: Reservation, nowMs: number): Promise<number> {
   const row = await writer
     .selectFrom('blob_uploads')
@@ -108,7 +108,7 @@ async function otherStreams(writer: Writer, { id, workspaceId }: Reservation, no
   return row.count
 }
 
-/** Grants a workspace a blob whose bytes are there. A refusal changes nothing. [Q3, Q4, BLOB-14] */
+/** Grants a workspace a blob whose bytes are in the blob store. A refusal changes nothing. [Q3, Q4, BLOB-14] */
 export async function grant(writer: Writer, engine: Engine, request: GrantRequest): Promise<GrantOutcome> {
   const { reservationId, workspaceId, hash, object, sizeBytes, quotaBytes, nowMs } = request
   await engine.lockWorkspace(writer, workspaceId)
@@ -134,7 +134,7 @@ export async function grant(writer: Writer, engine: Engine, request: GrantReques
   return { kind: 'granted', grant: { ...granted, object }, added: held === null }
 }
 
-/** An upload that adds nothing is never refused. [Q3] */
+/** Whether an upload ends above the quota. An upload that adds nothing never does. [Q3] */
 function isOver(
   { usedBytes, addedBytes }: { readonly usedBytes: number; readonly addedBytes: number },
   quotaBytes: number,
@@ -159,7 +159,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
     .values(row)
     .onConflict((conflict) => conflict.columns(['workspace_id', 'hash']).doUpdateSet(row))
     .execute()
-  // A body may reference a blob before it is uploaded.
+  // A body that was stored before the upload may already reference the blob.
   await writer
     .updateTable('blob_grants')
     .set(grantState({ unreferenced_at_ms: null }))
@@ -169,7 +169,7 @@ async function insertGrant(writer: Writer, request: GrantRequest): Promise<void>
     .execute()
 }
 
-/** A caller was just told that the blob exists and will probably reference it, so the grace period starts again. [BLOB-15] */
+/** Starts the grace period again, because the caller has just learned that the blob exists and will probably reference it. [BLOB-15] */
 async function delayRelease(writer: Writer, { workspaceId, hash }: BlobGrant, nowMs: number): Promise<void> {
   await writer
     .updateTable('blob_grants')

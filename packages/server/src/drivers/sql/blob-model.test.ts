@@ -30,7 +30,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Runs the same step on the store and on the model. */
+/** Runs the same steps on the store and on the model. */
 class Run {
   readonly #url: string
   readonly #ownsStore: boolean
@@ -40,7 +40,7 @@ class Run {
   /** Names of the objects in the blob store. */
   readonly #objects = new Set<string>()
   #count = 0
-  /** Whether every save so far was checked against the quota; without that the sum may exceed it. */
+  /** Whether every save of a workspace so far was checked against the quota. Otherwise its sum may exceed the quota. */
   #gatedOnly = new Map(WORKSPACES.map((workspace) => [workspace, true]))
 
   static async open(url: string, ownsStore: boolean): Promise<Run> {
@@ -100,7 +100,7 @@ class Run {
     }
   }
 
-  /** Every save has another body, so that each becomes a point of its own. */
+  /** Every save stores another body, so that each capture becomes a point of its own. */
   async #save({ verb, workspace, id, references, size, gated }: Step): Promise<void> {
     const text = JSON.stringify({ n: this.#count, pad: 'x'.repeat(size), images: references.map((blobRef) => ({ blobRef })) })
     const state = await this.#store.documents.state({ workspaceId: workspace, id })
@@ -123,12 +123,12 @@ class Run {
     })
     if (refused) return expect(outcome).toEqual({ kind: 'over-quota', usedBytes, addedBytes })
     expect(outcome.kind).toBe('written')
-    // A save that shrinks the document is stored whatever it references, so it may pass the quota.
+    // A save that shrinks the document is stored whatever it references, so the sum may pass the quota.
     if (!gated || (grown <= 0 && addedBytes > 0)) this.#gatedOnly.set(workspace, false)
     this.#model.save(workspace, id, { bytes: text.length, references, captures, nowMs: this.#now })
   }
 
-  /** An edit that no stored body contains yet, so its references are unknown. */
+  /** Appends an edit that no stored body contains yet, so that its references are unknown. */
   async #edit({ workspace, id }: Step): Promise<void> {
     const document = this.#model.document(workspace, id)
     const state = await this.#store.documents.state({ workspaceId: workspace, id })
@@ -261,7 +261,7 @@ it('[LIFE-22] [BLOB-16] a restored document counts its blobs again, whatever the
   const newRef = { workspaceId: 'w', id: 'again' }
   const outcome = await recovery.restore({ source: second, newRef, body: bodyOf(naming(one)), nowMs: 10_000 })
   expect(outcome.kind).toBe('restored')
-  // The third point holds the state captured before the restore; its grace period begins now.
+  // The third point contains the state that the restore captured. The grace period of its blobs begins now.
   expect(await blobs.meteredBytes('w')).toBe(200)
   await blobs.releaseUnreferenced(10_000, 10, 19_000)
   expect(await blobs.meteredBytes('w')).toBe(100)

@@ -52,7 +52,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await late.blobs.reserve(aStream('streams', null, { bytes: 41 }), 100, 1000)).toMatchObject({ usedBytes: 60 })
   })
 
-  it('[R-5] [BLOB-14] uploads on several nodes that fit one by one are granted only as far as they fit together', async () => {
+  it('[R-5] [BLOB-14] uploads on several nodes are granted only as far as they fit into the quota together', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 64 }, async (_, i) => {
         const { blobs } = node(i)
@@ -69,7 +69,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await usedBytes('r5')).toBe(200)
   })
 
-  it('[R-6] [BLOB-14] saves and uploads on several nodes stay within the quota together', async () => {
+  it('[R-6] [BLOB-14] saves and uploads on several nodes together stay within the quota', async () => {
     const ref = (i: number) => ({ workspaceId: 'r6', id: `d${i}` })
     const heads = await Promise.all(
       Array.from({ length: 8 }, async (_, i) => written(await node(i).documents.write(creation(ref(i), 'x'.repeat(10))))),
@@ -85,7 +85,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(await usedBytes('r6')).toBeGreaterThan(200)
   })
 
-  it('[BLOB-15] a blob present after a save that references it is kept, whichever node releases it meanwhile', async () => {
+  it('[BLOB-15] a blob that exists after a save references it is kept, whichever nodes release meanwhile', async () => {
     for (let round = 0; round < 25; round++) {
       const hash = newHash()
       await granted(node(0).blobs, aGrant('race', hash))
@@ -105,7 +105,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     }
   })
 
-  it('[Q6] when the last of several workspaces releases a blob, on any node, it becomes an orphan', async () => {
+  it('[Q6] a blob becomes an orphan when the last of several workspaces releases it, on any node', async () => {
     for (let round = 0; round < 15; round++) {
       const hash = newHash()
       for (const ws of ['q6a', 'q6b', 'q6c']) await granted(node(0).blobs, aGrant(ws, hash, { nowMs: 3000 }))

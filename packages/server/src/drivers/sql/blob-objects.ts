@@ -9,14 +9,14 @@ import type { Connection, Writer } from './tables.ts'
 export const WITHOUT_HOLDER = sql<boolean>`not exists (select 1 from blob_grants where blob_grants.hash = blob_orphans.hash)
   and not exists (select 1 from blob_uploads where blob_uploads.hash = blob_orphans.hash)`
 
-/** Records the name under which an upload is about to store bytes. */
+/** Records the name of the object as which an upload is about to store bytes. */
 export async function announceObject(writer: Writer, object: string, untilMs: number): Promise<void> {
   const hash = hashOfObject(object)
   if (hash === null) throw new Error(`not the name of a blob's bytes: ${object}`)
   await writer.insertInto('blob_objects').values({ object, hash, state: 'arriving', until_ms: untilMs }).execute()
 }
 
-/** Returns the name of the object that has the bytes of a hash, whether a workspace holds it or not. */
+/** Returns the name of the object with the bytes of a hash, whether a workspace holds the blob or not. */
 export async function validObject(db: Connection, hash: string): Promise<string> {
   const row = await db
     .selectFrom('blob_objects')
@@ -27,9 +27,7 @@ export async function validObject(db: Connection, hash: string): Promise<string>
   return row?.object ?? hash
 }
 
-/**
- * Like `validObject`, but for a store that may lack the table `blob_objects`; its bytes are stored under their hashes. [LIFE-29]
- */
+/** Like `validObject`, but also for a store without the table `blob_objects`, whose bytes are stored under their hashes. [LIFE-29] */
 export function objectsOf(db: Connection): (hash: string) => Promise<string> {
   let hasNames: Promise<boolean> | null = null
   return async (hash) => {
@@ -74,7 +72,7 @@ export async function makeValid(
   return true
 }
 
-/** Whether bytes may lie under the plain name of a hash that has no valid object. */
+/** Whether the blob store may have bytes under the plain name of a hash that has no valid object. */
 async function isKnown(db: Connection, hash: string): Promise<boolean> {
   for (const table of ['blob_grants', 'blob_orphans'] as const) {
     const row = await db.selectFrom(table).select('hash').where('hash', '=', hash).limit(1).executeTakeFirst()
@@ -83,7 +81,7 @@ async function isKnown(db: Connection, hash: string): Promise<boolean> {
   return false
 }
 
-/** Strikes the object whose name is the hash alone, as an older release or a restore has stored it. */
+/** Strikes the object whose name is the hash alone; an older release or a restore has stored it. */
 async function strikePlain(writer: Writer, hash: string, untilMs: number): Promise<void> {
   await writer
     .insertInto('blob_objects')
@@ -93,8 +91,8 @@ async function strikePlain(writer: Writer, hash: string, untilMs: number): Promi
 }
 
 /**
- * Strikes the object of an orphan, unless the hash has a holder or an upload again. After the commit no grant can name the
- * object any more. [BLOB-24, Q6]
+ * Strikes the object of an orphan, unless the hash has a holder or a running upload again. After the commit no grant can name the object. [BLOB-24,
+ * Q6]
  */
 export async function strikeOrphan(writer: Writer, engine: Engine, hash: string, nowMs: number): Promise<'struck' | 'held'> {
   await engine.lockBlobs(writer, [hash])
@@ -114,7 +112,7 @@ export async function strikeOrphan(writer: Writer, engine: Engine, hash: string,
   return 'struck'
 }
 
-/** Strikes objects whose uploads did not end in time, because their node died or is too slow. */
+/** Strikes objects whose uploads did not end in time, because their node has died or is too slow. */
 export async function strikeOverdue(writer: Writer, nowMs: number, limit: number): Promise<void> {
   const overdue = await writer
     .selectFrom('blob_objects')
@@ -137,7 +135,7 @@ export async function strikeOverdue(writer: Writer, nowMs: number, limit: number
     .execute()
 }
 
-/** Strikes the objects of all unfinished uploads. Only for a store that one process uses alone, at its start. */
+/** Strikes the objects of all unfinished uploads. Called only at the start, on a store that one process uses alone. */
 export async function strikeArriving(writer: Writer): Promise<void> {
   await writer.updateTable('blob_objects').set({ state: 'struck', until_ms: 0 }).where('state', '=', 'arriving').execute()
 }
@@ -164,8 +162,8 @@ export async function forgetStruck(writer: Writer, object: string): Promise<void
 const LISTED = 500
 
 /**
- * Records in a restored store which objects have the bytes of its blobs. Of several objects with one hash the first is taken.
- * Objects that no workspace holds are not recorded, since they may be newer than the backup. [BLOB-24, OPS-10]
+ * Records in a restored store which objects have the bytes of its blobs. When several objects have the same hash, records the first. Objects whose
+ * hash no workspace holds are not recorded, since they may be newer than the backup. [BLOB-24, OPS-10]
  */
 export async function recordObjects(
   writer: Writer,

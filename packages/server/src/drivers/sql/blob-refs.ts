@@ -11,9 +11,9 @@ interface Referrer {
   readonly workspaceId: string
 }
 
-/** Far below the number of parameters that either engine takes. */
+/** Number of hashes in one statement; both engines accept far more parameters. */
 const BATCH = 1000
-/** Far more references than a real document has. */
+/** Above this number only references to blobs of the workspace are stored. A real document has far fewer. */
 const MAX_ROWS = 20_000
 
 /** True for a grant that a stored body of its workspace references. */
@@ -26,9 +26,9 @@ const referencesOf = compiledOnce((db, { key }: { readonly key: number }) =>
 )
 
 /**
- * Makes `references` (sorted, each once) the references of a document's stored body. A blob that gets a reference
- * counts in the quota and is not released. A blob that loses its last reference in the workspace may be released after
- * the grace period, which starts at `nowMs`. [BLOB-2, BLOB-15, BLOB-16]
+ * Replaces the references of a document's stored body by `references` (sorted, each once). A blob that gets a reference counts in the quota and is
+ * not released. A blob that loses its last reference in the workspace may be released after the grace period, which starts at `nowMs`. [BLOB-2,
+ * BLOB-15, BLOB-16]
  */
 export async function replaceReferences(
   writer: Writer,
@@ -44,7 +44,7 @@ export async function replaceReferences(
   const added = wanted.filter((hash) => !before.has(hash))
   const gone = [...before].filter((hash) => !after.has(hash))
   if (added.length === 0 && gone.length === 0) return
-  // Locks the workspace, so that no release on another node decides between this read and the commit.
+  // Locks the workspace, so that no other node runs a release between this read and the commit.
   await engine.lockWorkspace(writer, workspaceId)
   for (const hashes of batches(added)) {
     await writer
@@ -65,12 +65,12 @@ export async function replaceReferences(
   }
 }
 
-/** Removes the references of a document's stored body, before the document itself is removed. [LIFE-23, BLOB-15] */
+/** Removes the references of a document's stored body. Called before the document itself is removed. [LIFE-23, BLOB-15] */
 export function dropReferences(writer: Writer, engine: Engine, document: Referrer, nowMs: number): Promise<void> {
   return replaceReferences(writer, engine, document, [], nowMs)
 }
 
-/** Returns the bytes of blobs that the write makes count again: until now only recovery points held them. [BLOB-16] */
+/** Returns the sum of the sizes of blobs that a write makes count again, because so far only recovery points held them. [BLOB-16] */
 export async function bytesMeteredAnew(db: Connection, workspaceId: string, references: readonly string[]): Promise<number> {
   const rows = await db
     .selectFrom('blob_grants')
@@ -84,7 +84,8 @@ export async function bytesMeteredAnew(db: Connection, workspaceId: string, refe
 }
 
 /**
- * Limits the cost of a body that consists of references: of too many, only those to blobs of the workspace are kept.
+ * Returns the references to store. Of too many references only those to blobs of the workspace are kept, which limits the cost of a body that
+ * consists of references.
  */
 async function kept(writer: Writer, workspaceId: string, references: readonly string[]): Promise<readonly string[]> {
   if (references.length <= MAX_ROWS) return references

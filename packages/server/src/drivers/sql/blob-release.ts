@@ -16,15 +16,15 @@ const RETAINED = sql<boolean>`exists (
   where call_refs.hash = blob_grants.hash and documents.workspace_id = blob_grants.workspace_id)`
 
 interface Round {
-  /** Only grants without a reference since this time or longer are released. */
+  /** Only grants that have had no reference since this time, or for longer, are released. */
   readonly beforeMs: number
   readonly limit: number
   readonly nowMs: number
 }
 
 /**
- * Ends grants whose grace period is over, and reservations of streams that their process did not end. [BLOB-15,
- * BLOB-16, Q2]
+ * Ends grants whose grace period is over, and reservations of streams that have expired. Strikes overdue objects. Returns how many grants it ended.
+ * [BLOB-15, BLOB-16, Q2]
  */
 export async function releaseUnreferenced(writer: Writer, engine: Engine, round: Round): Promise<number> {
   await endOverdueStreams(writer, engine, round)
@@ -39,12 +39,12 @@ export async function releaseUnreferenced(writer: Writer, engine: Engine, round:
     if (released >= round.limit) break
     released += await releaseIn(writer, engine, workspace_id, { ...round, limit: round.limit - released })
   }
-  // This step is last, because a grant locks its workspace before the row of its object.
+  // Objects are struck last, because a grant locks its workspace before the row of its object.
   await strikeOverdue(writer, round.nowMs, round.limit)
   return released
 }
 
-/** `workspace` is the stored text. The check and the change hold the lock that writes of references take. */
+/** Releases blobs of one workspace; `workspace` is the stored text. The check and the change hold the lock that writes of references take. */
 async function releaseIn(writer: Writer, engine: Engine, workspace: string, { beforeMs, limit }: Round): Promise<number> {
   await engine.lockWorkspace(writer, originalText(workspace))
   if (await hasEditsToMaterialise(writer, workspace)) return 0
@@ -69,12 +69,12 @@ async function releaseIn(writer: Writer, engine: Engine, workspace: string, { be
   return due.length
 }
 
-/** A live edit may reference a blob that no stored body references yet. */
+/** Whether a document of the workspace has live edits that its stored body lacks. Such an edit may reference a blob. */
 async function hasEditsToMaterialise(db: Connection, workspace: string): Promise<boolean> {
   return (await behind(db).where('documents.workspace_id', '=', workspace).limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Returns documents whose unsaved edits keep grants of their workspace from being released. */
+/** Returns documents with unsaved edits because of which grants of their workspace cannot be released. */
 export async function unsettled(db: Connection, beforeMs: number, limit: number, skip: number): Promise<readonly DocumentRef[]> {
   const rows = await behind(db)
     .where('documents.workspace_id', 'in', (e) =>
@@ -114,7 +114,7 @@ async function endGrants(writer: Writer, engine: Engine, workspace: string, hash
   await makeOrphans(writer, hashes)
 }
 
-/** Makes orphans of those hashes that no workspace holds. The caller holds their locks. */
+/** Makes an orphan of each of these hashes that no workspace holds. The caller holds the locks of the hashes. */
 async function makeOrphans(writer: Writer, hashes: readonly string[]): Promise<void> {
   const held = await writer.selectFrom('blob_grants').select('hash').distinct().where('hash', 'in', hashes).execute()
   const holding = new Set(held.map(({ hash }) => hash))
@@ -127,7 +127,7 @@ async function makeOrphans(writer: Writer, hashes: readonly string[]): Promise<v
     .execute()
 }
 
-/** Ends the reservation of one upload, whose bytes may lie in the store without a holder. */
+/** Ends the reservation of one upload. Its hash may become an orphan, because its bytes may be in the blob store without a holder. */
 export async function endUpload(writer: Writer, engine: Engine, id: string): Promise<void> {
   const upload = await writer.selectFrom('blob_uploads').select('hash').where('id', '=', id).executeTakeFirst()
   if (upload === undefined) return
@@ -148,8 +148,8 @@ async function endOverdueStreams(writer: Writer, engine: Engine, { nowMs, limit 
 }
 
 /**
- * Ends all streams and their reservations, because uploads of a process that has ended are never granted. Only for a store
- * that one process uses alone, at its start. [Q2]
+ * Ends all streams and their reservations, because an upload of an ended process is never granted. Called only at the start, on a store that one
+ * process uses alone. [Q2]
  */
 export async function endAllStreams(writer: Writer, engine: Engine): Promise<void> {
   const rows = await writer.selectFrom('blob_uploads').select('id').where('kind', '=', 'stream').execute()

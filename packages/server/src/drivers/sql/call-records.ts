@@ -13,20 +13,20 @@ import { grantState, isAsWritten, withChecksum } from './row-checksums.ts'
 import { originalText, storedText } from './stored-text.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** What the call records of one document may take, and those of one workspace when the configuration does not say. [AG-67] */
+/** Limits of the call records of one document. `DEFAULT_UNDO_BYTES`: the limit for one workspace when the configuration sets none. [AG-67] */
 const DOCUMENT_CALLS = 500
 const DOCUMENT_BYTES = 16 * 1_048_576
 export const DEFAULT_UNDO_BYTES = 64 * 1_048_576
 /** Bytes that a row counts in addition to its record. */
 const ROW_BYTES = 300
-/** Most records that one write removes for the bound of its workspace. */
+/** Maximum number of records that one write removes because of the limit of its workspace. */
 const MOST_DROPPED = 100
 
 type Row = Selectable<Tables['call_records']>
 type Sized = Pick<Row, 'key' | 'version' | 'workspace_id' | 'size_bytes'>
 type DocumentOfCalls = Pick<DocumentHead, 'key' | 'workspaceId'>
 
-/** Whether all these calls of the document are there and none was undone. */
+/** Whether the document has records of all these calls and none of the calls was undone. */
 export async function areUndoable(db: Connection, key: number, callIds: readonly string[]): Promise<boolean> {
   if (callIds.length === 0) return true
   const rows = await db
@@ -45,7 +45,7 @@ interface Made extends DocumentOfCalls {
 }
 
 interface Bounds {
-  /** Most bytes of the records of one workspace. */
+  /** Maximum bytes of the call records of one workspace. */
   readonly undoBytes: number
   readonly tallies: CallTallies
 }
@@ -89,7 +89,7 @@ const bytesAdded = compiledOnce((db, { workspace, bytes }: { readonly workspace:
     .returning('bytes'),
 )
 
-/** Stores a call in the transaction of its write, marks what it undid, and removes what is beyond the bounds. [AG-66, AG-67] */
+/** Stores a call in the transaction of its write, marks the calls that it undid, and removes records beyond the limits. [AG-66, AG-67] */
 export async function recordCall(
   writer: Writer,
   engine: Engine,
@@ -137,14 +137,14 @@ export async function recordCall(
       .execute()
   }
   const usedBytes = await addBytes(writer, workspace, size)
-  // When other processes write to the store too, tallies would lack their calls, so they are not used.
+  // Tallies lack the calls of other processes that write to the store, so they are used only without such processes.
   const trusted = engine.soleProcess ? tallies : new CallTallies()
   const beyond = await beyondDocument(writer, { key, workspace_id: workspace, size_bytes: size }, trusted)
   const leftBytes = (await dropRows(writer, engine, beyond, nowMs)) ?? usedBytes
   await dropRows(writer, engine, await beyondWorkspace(writer, workspace, leftBytes - undoBytes, version), nowMs)
 }
 
-/** Returns the records of a document beyond its bounds after one of `size_bytes` was added; never the newest record. */
+/** Returns the records of a document beyond its limits after a record of `size_bytes` was added; never the newest record. */
 async function beyondDocument(
   db: Connection,
   { key, workspace_id, size_bytes }: Omit<Sized, 'version'>,
@@ -156,7 +156,7 @@ async function beyondDocument(
     tallies.set(key, most)
     return []
   }
-  // While the bytes are within their bound, only the records beyond the maximum number are read.
+  // While the tally shows that the bytes are within their limit, only records beyond the maximum number are read.
   const skipped = most && most.bytes <= DOCUMENT_BYTES ? DOCUMENT_CALLS : 0
   const rows = await newestRows(db, { key, skipped, limit: DOCUMENT_CALLS + MOST_DROPPED - skipped })
   let bytes = 0
@@ -166,7 +166,7 @@ async function beyondDocument(
   })
   const beyondBytes = beyond.reduce((sum, row) => sum + row.size_bytes, 0)
   if (skipped === 0 && beyond.length === 0) tallies.set(key, { count: rows.length, bytes })
-  // The transaction may be rolled back and the records stay, so the tally does not decrease here.
+  // The transaction may be rolled back, so that the records stay. So the tally does not decrease here.
   else if (before !== null && most !== null)
     tallies.set(key, {
       count: Math.max(before.count, most.count - beyond.length),
@@ -200,22 +200,22 @@ function oldest(db: Connection) {
     .orderBy('version')
 }
 
-/** Returns the bytes of all records of the workspace. */
+/** Adds to the bytes of all records of the workspace and returns the sum. */
 async function addBytes(writer: Writer, workspace: string, bytes: number): Promise<number> {
   const [row] = await bytesAdded(writer, { workspace, bytes })
   return Number(row?.bytes ?? 0)
 }
 
 /**
- * Removes records. The grace period of blobs that only they referenced starts. [BLOB-15, BLOB-16] Returns the bytes of all
- * remaining records of the workspace of the last row; `null` when `rows` is empty.
+ * Removes records. Starts the grace period of blobs that only these records referenced. [BLOB-15, BLOB-16] Returns the bytes of all remaining records
+ * of the workspace of the last row; `null` when `rows` is empty.
  */
 async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], nowMs: number): Promise<number | null> {
   let leftBytes: number | null = null
   for (const { key, version, workspace_id, size_bytes } of rows) {
     const refs = writer.selectFrom('call_refs').select('hash').where('key', '=', key).where('version', '=', version)
     if ((await refs.limit(1).executeTakeFirst()) !== undefined) {
-      // Locks the workspace, so that no release on another node decides between this read and the commit.
+      // Locks the workspace, so that no other node runs a release between this read and the commit.
       await engine.lockWorkspace(writer, originalText(workspace_id))
       await writer
         .updateTable('blob_grants')
@@ -233,7 +233,7 @@ async function dropRows(writer: Writer, engine: Engine, rows: readonly Sized[], 
   return leftBytes
 }
 
-/** Removes the calls of a document that ends. */
+/** Removes all call records of a document that is being removed. */
 export async function dropCalls(writer: Writer, engine: Engine, { key }: DocumentOfCalls, nowMs: number): Promise<void> {
   const rows = await oldest(writer).where('key', '=', key).execute()
   await dropRows(writer, engine, rows, nowMs)
@@ -307,7 +307,7 @@ function rowsOf(db: Connection, key: number, callIds: readonly string[]): Promis
     .execute()
 }
 
-/** Whether a row is what was written. */
+/** Whether the row and its record are as they were written. */
 export function isWhole(row: Row): boolean {
   const sum = row.record === null ? null : crc32(row.record)
   return isAsWritten('call_records', row) && sum === row.record_crc32

@@ -22,12 +22,12 @@ describe.each(engines)('call records of an older release on $name', ({ open }) =
   })
   afterEach(() => store.remove())
 
-  it('[LIFE-29] [AG-66] are whole and name no caller in the store that is opened since, can be undone there, and new ones name theirs', async () => {
+  it('[LIFE-29] [AG-66] old call records are readable without a caller and can be undone, and new call records name their caller', async () => {
     const before = await openHost(store.url)
     const made = written(await before.documents.write(creation({ workspaceId: 'w', id: 'd' })))
     const head = written(await before.documents.write(change(made, '{"n":1}', { call: call('old') })))
     await before[Symbol.asyncDispose]()
-    // As the release before callers left the store.
+    // Leaves the store as a release without the column `caller` does.
     const database = await connect(store.url, { synchronous: 'FULL' }, silentLogger)
     await sql`alter table call_records drop column caller`.execute(database.writer)
     await sql`delete from kysely_migration where name = '0016-callers'`.execute(database.writer)

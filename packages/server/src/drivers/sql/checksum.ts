@@ -1,8 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/**
- * CRC-32 of stored bytes and of the key under which they are stored, so that swapped rows show as damage too. [LIFE-5]
- */
+/** CRC-32 of stored bytes and of the key under which they are stored, so that swapped rows are found as damage too. [LIFE-5] */
 export function rowChecksum(label: string, bytes: Uint8Array, more?: Uint8Array): number {
   const sum = crc32(bytes, crc32(label))
   return more === undefined ? sum : crc32(more, sum)

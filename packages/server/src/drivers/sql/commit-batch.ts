@@ -4,7 +4,7 @@ import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
 import type { Database, Fault } from './engine.ts'
 import type { Writer } from './tables.ts'
 
-/** What one call of the group commit wants to be done. */
+/** The work of one call in the group commit. */
 export type BatchWork =
   | { readonly kind: 'append'; readonly list: readonly AppendRecord[] }
   | { readonly kind: 'run'; run(writer: Writer): Promise<unknown> }
@@ -13,10 +13,10 @@ export interface BatchOptions {
   readonly database: Database
   /** Timers that keep the process alive, because a caller waits for each commit. */
   readonly timers: Timers
-  /** Runs several appends, queued one after the other, as one. */
+  /** Runs several consecutive appends of the queue as one. */
   readonly appendAll: (writer: Writer, records: readonly AppendRecord[]) => Promise<readonly AppendOutcome[]>
   /**
-   * Returns a function that does the same in a transaction of one statement. Returns `null` when the engine cannot do that, or when these
+   * Returns a function that appends these records in a transaction of one statement. Returns `null` when the engine cannot do that, or when the
    * records need several statements.
    */
   readonly appendingAtOnce: (records: readonly AppendRecord[]) => (() => Promise<readonly AppendOutcome[]>) | null
@@ -28,7 +28,7 @@ export interface BatchOptions {
   readonly answerHoldMs: number
 }
 
-/** The transaction committed; `results` has one result for each call. */
+/** The transaction has committed; `results` has one result for each call. */
 interface Ran {
   readonly kind: 'ran'
   readonly results: readonly unknown[]
@@ -39,9 +39,9 @@ export type BatchFailure =
   | { readonly kind: 'undone'; readonly error: Error; readonly fault: Fault }
   | { readonly kind: 'unknown'; readonly error: Error; readonly fault: Fault }
 
-/** The faults of a single call: the disk, the connection and the server are fine. */
+/** The faults that a single call causes, while the disk, the connection and the server work. */
 export const OWN_FAULTS: ReadonlySet<Fault> = new Set(['operation', 'lost-race', 'busy', 'damage'])
-/** Interval of the checks whether a test still holds the commits. */
+/** Interval at which a held commit checks whether the test still holds commits. */
 const HOLD_LOOK_MS = 5
 
 /**
@@ -56,10 +56,10 @@ export function runBatch(
   return inOneStatement(batch, options) ?? inTransaction(batch, options, answerEarly)
 }
 
-/** Returns `null` when the batch needs a transaction of several statements. */
+/** Runs the batch with one statement. Returns `null` when the batch needs a transaction of several statements. */
 function inOneStatement(batch: readonly BatchWork[], options: BatchOptions): Promise<Ran | BatchFailure> | null {
   const { appendingAtOnce, ackBeforeCommit, commitHoldMs, isCommitHeld } = options
-  // A test cannot hold anything between a single statement and its commit.
+  // Nothing can be held between a single statement and its commit, so a test that holds commits needs a transaction.
   if (ackBeforeCommit || commitHoldMs > 0 || isCommitHeld?.() === true) return null
   const lists = batch.flatMap((work) => (work.kind === 'append' ? [work.list] : []))
   const append = lists.length < batch.length ? null : appendingAtOnce(lists.flat())
@@ -104,7 +104,7 @@ async function inTransaction(
       if (answerHoldMs > 0) await pause(timers, answerHoldMs)
       return { kind: 'ran', results }
     } catch (error) {
-      // After some faults SQLite has rolled back by itself.
+      // SQLite has already rolled back by itself after some faults.
       rolledBack = await transaction.rollback().then(
         () => true,
         () => false,
@@ -114,7 +114,7 @@ async function inTransaction(
   } catch (thrown) {
     const error = asError(thrown)
     const said = error instanceof RelayError ? 'operation' : database.engine.faultOf(error)
-    // Over a lost connection nothing can be rolled back.
+    // When the rollback fails, the connection is lost.
     const fault = said === 'unsaid' ? (rolledBack ? 'operation' : 'storage') : said
     return committing ? { kind: 'unknown', error, fault } : { kind: 'undone', error, fault }
   }
@@ -137,7 +137,7 @@ async function runAll(writer: Writer, batch: readonly BatchWork[], { appendAll }
   return results
 }
 
-/** Divides the outcomes of all records into one list for each list of records. */
+/** Divides the outcomes of all records into one list of outcomes for each list of records. */
 function dividedAs(
   lists: readonly (readonly AppendRecord[])[],
   outcomes: readonly AppendOutcome[],

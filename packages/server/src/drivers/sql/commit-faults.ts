@@ -1,20 +1,20 @@
 import type { Database, LogAdvance } from './engine.ts'
 
 /**
- * The fault of one commit in a test. `full`: the disk has no room. `io`: the disk refuses bytes. `cut`: the connection
- * ends before COMMIT arrives. `unanswered`: COMMIT is done and its answer is lost.
+ * A fault of one commit in a test. `full`: the disk is full. `io`: the disk refuses bytes. `cut`: the connection ends before COMMIT arrives.
+ * `unanswered`: COMMIT is done but its answer is lost.
  */
 export type CommitFault = 'full' | 'io' | 'cut' | 'unanswered'
 
-/** Called once for each commit; `null` lets it succeed. */
+/** Called once for each commit; `null` lets the commit succeed. */
 export type CommitFaults = () => CommitFault | null
 
 const SQLITE_CODES = { full: 13, io: 10 | (3 << 8), cut: 13, unanswered: 13 } as const
 const POSTGRES_CODES = { full: '53100', io: '58030', cut: '08006', unanswered: '08006' } as const
 
 /**
- * Passing faults, described by `<seed>:<share of the commits>`; the same text gives the same faults. A disk that
- * refuses bytes twice ends the process.
+ * Makes random faults, described by `<seed>:<share of the commits>`; the same text gives the same faults. When the disk refuses bytes twice, the
+ * process ends.
  */
 export function seededFaults(text: string): CommitFaults {
   const [seed = 1, share = 0] = text.split(':').map(Number)
@@ -59,7 +59,7 @@ export function withCommitFaults(database: Database, next: CommitFaults): Databa
   }
 }
 
-/** Breaks fencing: a node that has lost a document can still append to its log. For tests that must detect exactly that. */
+/** Removes the epoch from appends, so that a node that has lost a document can still append to its log. For tests that must detect this. */
 export function withoutEpochs(database: Database): Database {
   const { engine, appendAtOnce } = database
   const withoutEpoch = (advances: readonly LogAdvance[]): readonly LogAdvance[] =>

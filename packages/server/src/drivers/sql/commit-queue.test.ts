@@ -76,7 +76,8 @@ async function openBench(
   })
   const documents = sqlDocuments(database, queue, silentLogger, capturingFrom(database))
   const updates = sqlUpdates(database, queue, silentLogger, systemRandom)
-  // Each record follows the one before it, as a room's records do. After a failure the next one follows what is stored, as after a reload.
+  // Each record continues the log where the previous one ended, as the records of a room do. After a failed append the next record continues from the
+  // stored end of the log.
   const ends = new Map<number, number>()
   const append = (key: number, count: number, actor: string, bytes: Uint8Array) => {
     const from = ends.get(key) ?? 0
@@ -107,7 +108,7 @@ function sqliteUrl(): string {
   return url
 }
 
-/** Starts the work; the returned function tells whether it has ended. */
+/** Returns a function that says whether `work` has ended. */
 function begun(work: Promise<unknown>): () => boolean {
   let ended = false
   work.then(
@@ -117,7 +118,7 @@ function begun(work: Promise<unknown>): () => boolean {
   return () => ended
 }
 
-/** Advances the time until the work has ended and returns the elapsed ms. */
+/** Advances the time until `work` has ended, and returns the elapsed ms. */
 async function passing(time: ManualTime, work: Promise<unknown>): Promise<number> {
   const ended = begun(work)
   const beganMs = time.clock.monotonicMs()
@@ -126,7 +127,7 @@ async function passing(time: ManualTime, work: Promise<unknown>): Promise<number
 }
 
 describe('group commit', () => {
-  it('[LIFE-4] writes of many documents queued in one turn are one commit', async () => {
+  it('[LIFE-4] writes of many documents that are queued in one turn share one commit', async () => {
     const bench = await openBench(sqliteUrl())
     const keys = await Promise.all(Array.from({ length: 20 }, () => bench.newDocument()))
     const before = bench.queue.stats().commits
@@ -147,7 +148,7 @@ describe('group commit', () => {
     }
   })
 
-  it('[LIFE-4] under load a commit waits for more records until none came for a quarter of the delay', async () => {
+  it('[LIFE-4] under load a commit waits for more records until a quarter of the delay passes without one', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()
@@ -189,7 +190,7 @@ describe('group commit', () => {
     expect(durable()).toBe(true)
   })
 
-  it('[LIFE-4] a write whose caller waits for the answer ends the waiting of records before it', async () => {
+  it('[LIFE-4] a write whose caller waits for the answer also commits the records before it at once', async () => {
     const time = manualTime()
     const bench = await openBench(sqliteUrl(), { commitDelayMs: LONG_MS, time })
     const key = await bench.newDocument()
@@ -217,7 +218,7 @@ describe('group commit', () => {
     expect(first()).toBe(true)
   })
 
-  it('[LIFE-28] closing commits the queued writes and refuses later ones', async () => {
+  it('[LIFE-28] closing the commit queue commits the queued writes and refuses later ones', async () => {
     const { url, remove } = temporaryStore()
     cleanups.push(remove)
     const bench = await openBench(url, { commitDelayMs: 5000 })
@@ -250,14 +251,14 @@ const REPAIR = { SQLite: 'drop trigger bad_commit', PostgreSQL: 'drop trigger ba
 
 const RAISE_DAMAGE = "do $$ begin raise exception 'invalid page in block 7' using errcode = 'XX001'; end $$"
 
-/** Makes a table in a store that is open, breaks the pages of its only row, and returns the statement that meets them. */
+/** Creates a table in an open store, damages the pages of its only row, and returns a statement that reads these pages. */
 function damagedTable(path: string): string {
   const db = new DatabaseSync(path)
   const filling = 'damage'.repeat(5_000)
   db.exec(`create table damaged (text text); insert into damaged values ('${filling}'); pragma wal_checkpoint(truncate)`)
   db.close()
   const file = readFileSync(path)
-  // The pages that continue a row begin with the number of the next one.
+  // The pages that continue a row begin with the number of the next page, which is overwritten.
   for (let page = 4096; page < file.length; page += 4096) {
     if (/^(damage|amage|mage|age|ge|e)damage/.test(file.toString('latin1', page + 4, page + 40)))
       file.writeUInt32BE(0xffffff00, page)
@@ -277,7 +278,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
   }
   const skipped = name === 'PostgreSQL' && typeof postgres === 'string'
 
-  it.skipIf(skipped)('[LIFE-8] a failing call does not fail the others of its commit', async () => {
+  it.skipIf(skipped)('[LIFE-8] a failing call does not fail the other calls of its commit', async () => {
     const bench = await sabotaged()
     const [one, two, bad] = [await bench.newDocument(), await bench.newDocument(), await bench.newDocument()]
     const results = await Promise.allSettled([
@@ -293,7 +294,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     expect(bench.queue.healthy).toBe(true)
   })
 
-  it.skipIf(skipped)('[LIFE-8] a call that meets damaged rows does not fail the others of its commit', async () => {
+  it.skipIf(skipped)('[LIFE-8] a call that meets damaged rows does not fail the other calls of its commit', async () => {
     const url = name === 'SQLite' ? sqliteUrl() : await postgresUrl()
     const bench = await openBench(url)
     const [one, two] = [await bench.newDocument(), await bench.newDocument()]
@@ -302,14 +303,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
     const results = await Promise.allSettled([bench.append(one), bad(), bench.append(two)])
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(results[1]).toMatchObject({ reason: { code: 'INTERNAL' } })
-    // One call may stand for a store that is damaged as a whole, so the store counts as ill until a commit succeeds.
+    // Damage of one call may mean that the whole store is damaged. So the store counts as unhealthy until a commit succeeds.
     await expect(bad()).rejects.toMatchObject({ code: 'INTERNAL' })
     expect(bench.queue.healthy).toBe(false)
     expect(await bench.append(one)).toEqual([{ kind: 'appended', seq: 2 }])
     expect([bench.queue.healthy, bench.fatal]).toEqual([true, []])
   })
 
-  it.skipIf(skipped)('[LIFE-8] an exception within a call does not fail the others of its commit', async () => {
+  it.skipIf(skipped)('[LIFE-8] an exception within a call does not fail the other calls of its commit', async () => {
     const bench = await openBench(name === 'SQLite' ? sqliteUrl() : await postgresUrl())
     const [one, two] = [await bench.newDocument(), await bench.newDocument()]
     const bad = bench.queue.run(0, () => Promise.reject(new SyntaxError('Unexpected token')))
@@ -328,7 +329,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('faults on %s', (name) => {
       Promise.all([1, 2].map((seq) => bench.updates.append([record(seq)]).catch((error: { code?: string }) => error.code))),
     )
     await expect(first).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
-    // They are conflicts, because an earlier record is missing, or they were in the failed commit themselves.
+    // These records are conflicts because an earlier record is missing, or were in the failed commit themselves.
     for (const outcome of await behind) expect([[{ kind: 'conflict' }], 'NOT_PERSISTED']).toContainEqual(outcome)
     expect(await bench.stored(key)).toBe(0)
     await sql.raw(REPAIR[name]).execute(bench.database.writer)

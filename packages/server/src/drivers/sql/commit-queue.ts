@@ -11,7 +11,7 @@ export interface CommitQueueOptions extends BatchOptions {
   readonly commitDelayMs: number
   readonly clock: Clock
   readonly log: Logger
-  /** Called once, when this handle cannot confirm anything any more. [D10] */
+  /** Called once, when this handle can no longer confirm anything. [D10] */
   readonly onFatal: (error: Error) => void
   /** Whether other nodes run the same jobs on this store. */
   readonly sharesJobs?: boolean
@@ -30,9 +30,9 @@ type Attempt = { readonly kind: 'committed' } | BatchFailure
 
 export const COMMIT_AT_RECORDS = 256
 export const COMMIT_AT_BYTES = 1 << 20
-/** Limit of queued bytes. Above it new work is refused, so that the queue cannot grow without bound on a slow disk. */
+/** Limit of queued bytes. Above it new work is refused, so that a slow disk does not make the queue grow without bound. */
 export const MAX_QUEUED_BYTES = 64 << 20
-/** Maximum number of records in one transaction, so that a backlog is split into several commits. */
+/** Maximum number of records in one transaction. A longer backlog is split into several commits. */
 const MAX_COMMIT_RECORDS = 4096
 const MAX_COMMIT_BYTES = 8 << 20
 /** Shorter waits use `setImmediate`, because a timer waits at least 1 ms. */
@@ -53,18 +53,18 @@ export interface CommitStats {
 /**
  * Group commit: one transaction for everything queued, from all documents and ports. [LIFE-4, D6]
  *
- * When no commit is running and few records arrive, a commit starts at once. Under load the queue gathers records, for longer the more
- * arrive: at most `commitDelayMs` after the first one, and less when no record arrives for a quarter of that, or at 256 records or 1 MiB.
- * When one call fails, by its statement, an exception or damaged rows, only that call is rejected: the batch is rolled back and its calls
- * run again one by one. When the disk, the connection or the COMMIT fails, every call of the batch is rejected with NOT_PERSISTED, and later calls are tried again. After a lost flush
- * nothing is tried any more.
+ * When no commit is running and few records arrive, a commit starts at once. Under load the queue gathers records, and longer the more arrive: at
+ * most `commitDelayMs` after the first record, less when no record arrives for a quarter of that time, and until 256 records or 1 MiB. When one call
+ * fails, by its statement, an exception or damaged rows, only that call is rejected: the batch is rolled back and its calls run again one by one.
+ * When the disk, the connection or the COMMIT fails, every call of the batch is rejected with NOT_PERSISTED, and later calls are tried again. After a
+ * lost flush nothing is tried any more.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions
   #jobs: Job[] = []
   #records = 0
   #bytes = 0
-  /** How many queued jobs are no appends. */
+  /** Number of queued jobs that are not appends. */
   #runs = 0
   #running: Promise<void> | null = null
   #wake: { readonly immediate: boolean; cancel(): void } | null = null
@@ -92,8 +92,8 @@ export class CommitQueue {
   }
 
   /**
-   * Runs one batch of a maintenance job. When several nodes have the job, one node at a time runs a batch, and `job` on the
-   * others returns `idle` at once. Two batches at once would only be wasteful, not wrong. [LIFE-30]
+   * Runs one batch of a maintenance job. When several nodes have the job, one node at a time runs a batch, and `job` returns `idle` at once on the
+   * others. Two simultaneous batches would be wasteful but not wrong. [LIFE-30]
    */
   job<T>(name: string, idle: T, run: (writer: Writer) => Promise<T>): Promise<T> {
     const { sharesJobs = false, database } = this.#options
@@ -101,7 +101,7 @@ export class CommitQueue {
     return this.run(0, async (writer) => ((await database.engine.tryJob(writer, name)) ? run(writer) : idle))
   }
 
-  /** False after a failed commit, or a call that met damage, until a commit succeeds. [LIFE-6] */
+  /** False after a failed commit or a call that met damage, until a commit succeeds. [LIFE-6] */
   get healthy(): boolean {
     return this.#healthy && this.#state !== 'broken'
   }
@@ -152,7 +152,7 @@ export class CommitQueue {
     const first = this.#jobs[0]
     if (first === undefined) return
     const full = this.#records >= COMMIT_AT_RECORDS || this.#bytes >= COMMIT_AT_BYTES
-    // The caller of anything but an append waits for the answer before it continues, so gathering would only delay it.
+    // The caller of a job that is not an append waits for the answer before it continues, so gathering would only delay it.
     const dueInMs = full || this.#runs > 0 ? 0 : this.#commitAtMs(first) - this.#options.clock.monotonicMs()
     if (this.#wake !== null) {
       if (dueInMs >= SHORTEST_WAIT_MS || this.#wake.immediate) return
@@ -169,7 +169,7 @@ export class CommitQueue {
       )
       this.#wake = { immediate: false, cancel }
     } else {
-      // Starts in a later turn, so that messages which have arrived already share the commit.
+      // Starts in a later turn, so that messages that have already arrived share the commit.
       const immediate = setImmediate(wake(() => this.#start()))
       this.#wake = { immediate: true, cancel: () => clearImmediate(immediate) }
     }
@@ -263,7 +263,7 @@ export class CommitQueue {
       for (const job of batch) job.reject(new RelayError('NOT_PERSISTED', 'the write could not be confirmed durable'))
       return this.#countFault(attempt)
     }
-    // Without a commit that succeeds afterwards the store may be damaged as a whole.
+    // The whole store may be damaged, so the queue counts as unhealthy until a commit succeeds.
     if (attempt.fault === 'damage') this.#healthy = false
     if (!(error instanceof RelayError)) log.error('storage.call-failed', 'a call failed and was undone', { error: error.message })
     for (const job of batch) job.reject(ownError(attempt))
@@ -283,7 +283,7 @@ export class CommitQueue {
   }
 }
 
-/** True when a call caused the rollback, and not the disk or the server. */
+/** Whether a call caused the rollback, not the disk or the server. */
 function ownFault({ kind, fault }: BatchFailure): boolean {
   return kind === 'undone' && OWN_FAULTS.has(fault)
 }

@@ -16,11 +16,11 @@ type Values = Readonly<Record<string, unknown>>
 export type CompiledOnce<V extends Values, R> = (db: Connection, values: V) => Promise<readonly R[]>
 
 /**
- * Returns a query whose text is built once for each engine. Building a text takes several times as long as running it in
- * SQLite, so queries of the frequent calls are made this way.
+ * Returns a query whose text is built once for each engine. Building a text takes several times as long as running it in SQLite, so the queries of
+ * frequent calls are made with this function.
  *
- * `build` gets placeholders in place of the values. It may pass them on as values of the query and do nothing else with
- * them: the text must be the same whatever the values are, so a list for `in` or an optional condition does not work.
+ * `build` gets placeholders in place of the values. It may only pass them on as values of the query: the text must be the same for all values, so a
+ * list for `in` or an optional condition does not work.
  */
 export function compiledOnce<V extends Values, R>(build: (db: Connection, values: V) => Compilable<R>): CompiledOnce<V, R> {
   const texts = new WeakMap<DialectAdapter, CompiledQuery<R>>()

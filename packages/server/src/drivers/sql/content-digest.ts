@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { memberSpans } from '@docrelay/model/body-members'
 
-/** Members that every save sets; they are not content. The stored body has neither serverVersion nor version. [LIFE-20] */
+/** Members that every save sets and that do not count as content. The stored body has neither serverVersion nor version. [LIFE-20] */
 const STAMPS: ReadonlySet<string> = new Set(['modifiedAt', 'lastModifiedBy', 'lastModifiedByName'])
 
 /**

@@ -11,7 +11,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 
 const WRITER = fileURLToPath(new URL('./testing/crash-writer.ts', import.meta.url))
 
-/** Runs the writer process and kills it without warning some time after its first confirmation. Returns everything it had confirmed. */
+/** Runs the writer process and kills it `afterMs` after its first confirmation. Returns all writes that it had confirmed. */
 async function writeUntilKilled(url: string, round: number, afterMs: number, env: Record<string, string>): Promise<Confirmed[]> {
   const child = fork(WRITER, [url, '4', String(round)], {
     env: { ...process.env, ...env },
@@ -28,7 +28,7 @@ async function writeUntilKilled(url: string, round: number, afterMs: number, env
   return confirmed
 }
 
-/** Confirmed writes that are now missing or different. */
+/** Returns the confirmed writes that are now missing or different. */
 async function missing(host: StorageHost, confirmed: readonly Confirmed[]): Promise<Confirmed[]> {
   const lost: Confirmed[] = []
   const logs = new Map<number, Awaited<ReturnType<StorageHost['updates']['load']>>>()
@@ -71,7 +71,7 @@ async function killRounds(rounds: number, env: Record<string, string>): Promise<
 }
 
 describe('kill -9 while edits are appended and bodies saved', () => {
-  it('[LIFE-3] [LIFE-7] after each of ten kills, some of them during compaction, everything confirmed is there', {
+  it('[LIFE-3] [LIFE-7] after each of ten kills, some during compaction, every confirmed write is stored', {
     timeout: patience(60_000),
   }, async () => {
     const { confirmed, lost } = await killRounds(10, {})
@@ -83,7 +83,7 @@ describe('kill -9 while edits are appended and bodies saved', () => {
     timeout: patience(60_000),
   }, async () => {
     const sabotage = { RELAY_TEST_HOOKS: '1', RELAY_TEST_ACK_BEFORE_COMMIT: '1', RELAY_TEST_COMMIT_HOLD_MS: '10' }
-    // Whether a kill comes between an answer and its commit is up to chance.
+    // It is up to chance whether a kill comes between an answer and its commit.
     let lost = 0
     for (let tries = 0; lost === 0 && tries < 5; tries++) lost += (await killRounds(4, sabotage)).lost
     expect(lost).toBeGreaterThan(0)

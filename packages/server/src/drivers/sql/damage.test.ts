@@ -39,7 +39,7 @@ async function filledStore(ids: readonly string[]): Promise<{ url: string; path:
   return { ...store, keys }
 }
 
-/** Changes a stopped store with other means than the relay. */
+/** Changes the file of a stopped store directly, without the relay. */
 function tamper(path: string, ...statements: string[]): void {
   const db = new DatabaseSync(path)
   for (const statement of statements) db.exec(statement)
@@ -110,7 +110,7 @@ describe('damage of one document', () => {
     })
   })
 
-  it('[LIFE-5] each damage that a read meets is logged', async () => {
+  it('[LIFE-5] each damage of the store that a read meets is logged', async () => {
     const { url, path, keys } = await filledStore(['doc'])
     tamper(path, 'update documents set version = 9', "update updates set bytes = x'00' where seq = 7")
     const lines: [string, unknown][] = []
@@ -204,11 +204,11 @@ async function expectTrueOrUnavailable(host: StorageHost, id: string, key: numbe
   ])
 }
 
-/** Closes a host even when a damaged file makes the final checkpoint fail. */
+/** Closes a host. Ignores the failure of the final checkpoint on a damaged file. */
 async function closeAnyhow(host: StorageHost): Promise<void> {
   try {
     await host[Symbol.asyncDispose]()
   } catch {
-    // A failing close has still released the locks.
+    // A close that fails has still released the locks.
   }
 }

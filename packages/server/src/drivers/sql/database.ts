@@ -5,11 +5,11 @@ import { migrateStore, StoreTooNewError } from './migrations/migrate.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
 export interface DatabaseOptions extends SqliteOptions {
-  /** How long to wait for a server that does not answer yet. */
+  /** How long in ms to wait for a database server that does not answer yet. */
   readonly serverWaitMs?: number
-  /** Claims the store for this relay. Tools leave it out, since they work beside a relay. */
+  /** Claims the store for this relay. Absent for tools, which work beside a relay. */
   readonly occupy?: OccupyOptions
-  /** Present for one of several nodes, which does not call `occupy`. [LIFE-26] */
+  /** Present for one of several nodes. `occupy` is then not called. [LIFE-26] */
   readonly node?: OwnNode
 }
 
@@ -38,7 +38,7 @@ export async function openDatabase(url: string, options: DatabaseOptions, log: L
   }
 }
 
-/** Opens the store in its current format; creates a missing file. */
+/** Opens the store in its present format, without migrating it; creates a missing file. */
 export async function connect(url: string, options: DatabaseOptions, log: Logger): Promise<Database> {
   const scheme = url.slice(0, url.indexOf(':') + 1)
   switch (scheme) {

@@ -20,13 +20,13 @@ export interface Removal {
   readonly actor: string
   /** Id of the document with which a restore replaces this one. [LIFE-22] */
   readonly successor: string | null
-  /** The only state in which the document is removed; any state when absent. */
+  /** The only state in which the document is removed. Without it the document is removed in any state. */
   readonly only?: RemovedState | undefined
 }
 
 /**
- * Removes a document, which the caller has locked, with all its rows and writes the tombstone. Answers `gone` when the id has another
- * key, and `changed` when the document is not in the state `only`; both change nothing. [LIFE-22, LIFE-23, REST-22]
+ * Removes a document, which the caller has locked, with all its rows, and writes the tombstone. Answers `gone` when the id has another key, and
+ * `changed` when the document is not in the state `only`. Both answers change nothing. [LIFE-22, LIFE-23, REST-22]
  */
 export async function removeDocument(
   writer: Writer,

@@ -15,7 +15,7 @@ import { originalText, storedText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 import { type TenureColumns, tenureOf } from './tenure-columns.ts'
 
-/** The columns of a head, in one place for every query that returns one. */
+/** The columns of a head, for every query that returns heads. */
 export const HEAD_COLUMNS = [
   'documents.key as key',
   'documents.workspace_id as workspace_id',
@@ -54,7 +54,7 @@ export interface HeadRow extends HeadColumns, TenureColumns {
 
 /** Thrown for a damaged document; callers answer 503 for this document alone. [LIFE-5] */
 export class DamagedDocumentError extends DamageError {
-  /** For the log. */
+  /** Description of the damage for the log. */
   readonly detail: string
   /** `null` when only the key of its rows is known. */
   readonly ref: DocumentRef | null
@@ -67,7 +67,7 @@ export class DamagedDocumentError extends DamageError {
   }
 }
 
-/** @throws DamagedDocumentError */
+/** Returns the head in a row. @throws DamagedDocumentError */
 export function headOf(row: HeadRow): DocumentHead {
   const damaged = (detail: string) =>
     new DamagedDocumentError('row', detail, { workspaceId: originalText(row.workspace_id), id: row.id })
@@ -99,7 +99,7 @@ export function headOf(row: HeadRow): DocumentHead {
   }
 }
 
-/** Uses left joins: a missing part is damage and not an unknown id. */
+/** Selects heads with left joins, because a missing part is damage and does not mean an unknown id. */
 export function selectHeads(db: Connection) {
   return db.selectFrom('documents').leftJoin('log_heads', 'log_heads.key', 'documents.key').select(HEAD_COLUMNS)
 }

@@ -64,10 +64,7 @@ const replaceFlags = compiledOnce((db, { key, covered_seq, body_ahead, flags_crc
 
 type Body = NonNullable<DocumentWrite['set']['body']>
 
-/**
- * Checks everything first and writes last, so that a refused write leaves nothing behind for other calls of the same
- * commit.
- */
+/** Writes a document. All checks come before the first change, so that a refused write leaves no change to the other calls of its commit. */
 export async function writeDocument(
   writer: Writer,
   engine: Engine,
@@ -79,7 +76,7 @@ export async function writeDocument(
   await engine.lockDocument(writer, write.ref)
   const { once, ref } = write
   if (once !== undefined) {
-    // Until the commit nobody else writes under the same request, for any document.
+    // Holds the lock until the commit, so that no other node runs the same request, for any document.
     await engine.lockWorkspace(writer, ref.workspaceId)
     const first = await rememberedWrite(writer, ref.workspaceId, once)
     if (first !== null) return { kind: 'repeated', first }
@@ -131,7 +128,7 @@ async function store(
   return updated
 }
 
-/** Checked before a conflict, because a former owner must not merge and try again. [LIFE-26] */
+/** Refuses a write of a former owner. Checked before a conflict, because a former owner must not merge and retry. [LIFE-26] */
 function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, current: DocumentState): WriteOutcome | null {
   if (log.kind !== 'live' || log.epoch === undefined) return null
   if (current.kind !== 'document' || expect.kind !== 'document' || expect.key !== current.head.key) return null
@@ -141,8 +138,8 @@ function refuseFormerOwner({ node }: Engine, { log, expect }: DocumentWrite, cur
 }
 
 /**
- * Refuses a cold write to a document that another node owns. Even when the lease of that node is over, its room may still exist
- * in a paused process, until somebody else acquires the document. [LIFE-26]
+ * Refuses a cold write to a document that another node owns. When the lease of that node is over, its room may still exist in a paused process, until
+ * another node acquires the document. [LIFE-26]
  */
 async function refuseForeign(writer: Writer, { node, nowMs }: Engine, head: DocumentHead): Promise<WriteOutcome | null> {
   const by = head.owner
@@ -150,7 +147,7 @@ async function refuseForeign(writer: Writer, { node, nowMs }: Engine, head: Docu
   return (await isAlive(writer, by.owner, nowMs)) ? { kind: 'owned', by, current: head } : { kind: 'unsettled', current: head }
 }
 
-/** An older release may have left the document without a lineage. */
+/** Reads the state of a document, and gives it a lineage first when an older release has left it without one. */
 async function stateWithLineage(writer: Writer, ref: DocumentRef, random: Random): Promise<DocumentState> {
   const state = await readState(writer, ref)
   if (state.kind !== 'document' || state.head.lineage !== '') return state
@@ -175,7 +172,7 @@ function nextVersion(current: DocumentState, bump: boolean): number {
   return current.kind === 'tombstone' ? current.tombstone.lastServerVersion + 1 : 1
 }
 
-/** Returns `null` when the id was taken meanwhile. */
+/** Creates a document. Returns `null` when another process has taken the id meanwhile. */
 export async function createDocument(
   writer: Writer,
   write: DocumentWrite,
@@ -267,7 +264,7 @@ async function updateDocument(
   return { kind: 'written', head: { ...changed, bodyAhead: true } }
 }
 
-/** Appends the records of the write. Marks the body as covering the whole log, unless the body comes later. */
+/** Appends the records of the write. Marks the body as containing the whole log, unless the body comes later. */
 async function coverLog(
   writer: Writer,
   engine: Engine,
@@ -298,7 +295,7 @@ function columnsOf(head: Omit<DocumentHead, 'key'>) {
     created_at_ms: head.createdAtMs,
     updated_at_ms: head.updatedAtMs,
     title_changed_at_ms: head.titleChangedAtMs,
-    // The size of the body alone. The share list adds to it whichever release wrote the row.
+    // The column has the size of the body alone; the size of the share list is added when sizes are read.
     size_bytes: bodyBytes(head),
     facts: JSON.stringify(head.facts),
   }

@@ -30,7 +30,7 @@ const recordRow = compiledOnce((db, { workspaceId, id }: { readonly workspaceId:
     .where('documents.id', '=', id),
 )
 
-/** `run`: runs the calls that other nodes are told of. Without `run` nobody is told. */
+/** Opens the port `DocumentStore`. `run` runs the calls of which other nodes are notified; without it no node is notified. */
 export function sqlDocuments(
   database: Database,
   queue: CommitQueue,
@@ -127,7 +127,7 @@ export function sqlDocuments(
   }
 }
 
-/** Reads the next `limit` heads and returns those whose stored body lacks records of the log, which are few. [LIFE-30] */
+/** Reads the next `limit` log heads and returns the documents whose stored body lacks records of the log, which are few. [LIFE-30] */
 async function readBehind(
   reader: Connection,
   { node, nowMs }: Pick<Engine, 'node' | 'nowMs'>,

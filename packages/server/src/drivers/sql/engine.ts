@@ -11,9 +11,9 @@ import type { Connection, Writer } from './tables.ts'
  * - `operation`: the statement itself is at fault.
  * - `lost-race`: worth another try.
  * - `busy`: a lock was not free in time. An immediate retry would wait as long again.
- * - `damage`: what this call has read is damaged. Others may still work, unless the store is damaged as a whole.
- * - `unsaid`: the engine has not said it: the connection is lost, or the call itself threw. When the transaction could then be rolled back,
- *   it was the call.
+ * - `damage`: this call has read damaged rows. Other calls may still work, unless the store is damaged as a whole.
+ * - `unsaid`: not known: the connection is lost, or the call itself threw. When the transaction can then be rolled back,
+ *   the call itself is at fault.
  * - `storage`: the disk is full or the server is gone; this may pass.
  * - `write-error`: the disk refused bytes; a second one soon after ends all writing.
  * - `broken`: it is no longer known what was flushed, so the handle must not confirm anything again. [D10]
@@ -57,22 +57,19 @@ export interface IdentityMoment {
 /** The differences between SQLite and PostgreSQL; all other code is shared. */
 export interface Engine {
   readonly columnTypes: StepTypes
-  /** True when the store belongs to the process that opened it, so that uploads of an earlier process are over. */
+  /** True when only the process that opened the store can use it, so that uploads of earlier processes have ended. */
   readonly soleProcess: boolean
   /** This process: acquisitions write its incarnation as owner into the rows of documents, and appends compare it. */
   readonly node: OwnNode
   /** The clock of the database, in milliseconds. */
   readonly nowMs: RawBuilder<number>
-  /** Keeps other processes from preparing the store until the transaction ends. */
+  /** Locks the store until the transaction ends, so that no other process prepares it. */
   lockStore(writer: Writer): Promise<void>
-  /** Keeps writers of other processes away from this document and its log until the transaction ends. */
+  /** Locks a document and its log against writers of other processes until the transaction ends. */
   lockDocument(writer: Writer, by: DocumentRef | { readonly key: number }): Promise<void>
-  /** Keeps them away from the sums of a workspace. [BLOB-14] */
+  /** Locks the sums of a workspace against writers of other processes until the transaction ends. [BLOB-14] */
   lockWorkspace(writer: Writer, workspaceId: string): Promise<void>
-  /**
-   * Keeps them away from the holders of these blobs, over all workspaces. Taken after the lock of a workspace.
-   * [BLOB-15, Q6]
-   */
+  /** Locks the holders of these blobs, in all workspaces, until the transaction ends. Taken after the lock of a workspace. [BLOB-15, Q6] */
   lockBlobs(writer: Writer, hashes: readonly string[]): Promise<void>
   /**
    * Locks the seats of these workspaces against other processes until the transaction ends. The server ends the transaction when
@@ -80,21 +77,20 @@ export interface Engine {
    */
   lockSeats(writer: Writer, workspaceIds: readonly string[]): Promise<void>
   /**
-   * Moves the end of the log of each advance (each key once) from `afterSeq` forward by `count`, and returns the keys whose
-   * logs moved. A log that does not exist, ends elsewhere or is not owned under `epoch` does not move: the statement that
-   * moves the end also compares these. [LIFE-26]
+   * Moves the end of the log of each advance (each key once) forward by `count`, from `afterSeq`. Returns the keys whose logs moved. A log that does
+   * not exist, ends elsewhere or is not owned under `epoch` does not move: the statement that moves the end also compares these. [LIFE-26]
    */
   advanceLogs(writer: Writer, advances: readonly LogAdvance[]): Promise<ReadonlySet<number>>
   insertUpdates(writer: Writer, rows: UpdateColumns): Promise<void>
   /** Returns the identity value for the next row of the table; no other caller gets it. */
   nextIdentity(writer: Writer, table: string, column: string): Promise<number>
-  /** From now on identity values are above `last` and above every stored one. [YDOC-8] */
+  /** Makes all later identity values greater than `last` and than every stored one. [YDOC-8] */
   continueAbove(writer: Writer, table: string, column: string, last: number): Promise<void>
   /** Takes the lock of a job until the transaction ends. Returns false when another process has the lock. [LIFE-30] */
   tryJob(writer: Writer, job: string): Promise<boolean>
   /**
-   * Returns the greatest identity value that the table has given out, 0 before the first, and the time of the database. With
-   * `asksOpen`, also when the oldest open transaction began that has written something; `null` when there is none.
+   * Returns the greatest identity value that the table has given out, 0 before the first, and the time of the database. With `asksOpen`, also returns
+   * when the oldest open transaction that has written something began, `null` when there is none.
    */
   identityMoment(db: Connection, table: FeedTableName, asksOpen: boolean): Promise<IdentityMoment>
   faultOf(error: unknown): Fault
@@ -110,7 +106,7 @@ export interface OpenTransaction {
 export interface OccupyOptions {
   /** Called once when another relay has claimed the store: the process must end. */
   readonly onLost: (error: Error) => void
-  /** Called when the database came back without commits that it had confirmed. [LIFE-5] */
+  /** Called when the database has lost commits that it had confirmed. [LIFE-5] */
   readonly onLoss: (loss: StoreLoss) => void
 }
 
@@ -128,33 +124,30 @@ export interface Database {
   readonly appendAtOnce: ((advances: readonly LogAdvance[], rows: UpdateColumns) => Promise<ReadonlySet<number>>) | null
   readonly reader: Connection
   /**
-   * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as
-   * with an object for each row.
+   * Reads rows of numbers into one array, row after row, with NaN for null. A list of ten thousand rows takes half as long as with one object for
+   * each row.
    */
   readNumbers(query: CompiledQuery): Promise<Float64Array<ArrayBuffer>>
-  /** Returns a text that changes when a tool beside the relay commits, for example a repair. */
+  /** Returns a text that changes when a tool, for example a repair, commits while the relay runs. */
   changedBeside(): Promise<string>
-  /** Acknowledged writes that the store has lost and whose loss the operator accepted. [CFG-11] */
+  /** Losses of acknowledged writes that the operator has accepted. [CFG-11] */
   readonly losses: readonly StoreLoss[]
-  /**
-   * Marks the store from now on, so that a later start notices when it is missing or older. Durable when it resolves.
-   * [LIFE-5]
-   */
+  /** Marks the store from now on, so that a later start notices when the store is missing or older. Durable when it resolves. [LIFE-5] */
   mark(): Promise<void>
   /** Removes the mark of the previous store when a restore replaces that store. */
   unmark(): Promise<void>
   /**
-   * Claims the store for one relay until `close`. Every transaction of `begin` fails once another relay has claimed it.
-   * SQLite has only one process anyway. [CFG-10]
+   * Claims the store for one relay until `close`. When another relay has claimed it meanwhile, every transaction of `begin` fails. A SQLite file is
+   * locked by one process anyway. [CFG-10]
    *
    * @throws Error with a sentence for the operator when another relay uses the store
    */
   occupy(place: OccupyOptions): Promise<void>
   /**
-   * The table of nodes, through which this process becomes one of several. A process uses either `nodes` or `occupy`, never both.
-   * `onLoss` as for `occupy`. [LIFE-26]
+   * Returns the registry of nodes, through which this process becomes one of several nodes. A process uses either `nodes` or `occupy`, never both.
+   * `onLoss` has the meaning that it has for `occupy`. [LIFE-26]
    */
   nodes(told: Pick<OccupyOptions, 'onLoss'>): NodeRegistry
-  /** Called last: flushes side files of the engine and releases the lock. */
+  /** Flushes side files of the engine and releases the lock. Called last. */
   close(): Promise<void>
 }

@@ -12,9 +12,9 @@ import { openHost, temporaryStore } from './testing/store-under-test.ts'
 import { TORN_LOGS } from './testing/torn-logs.ts'
 
 /**
- * What each fault means on each engine. A commit is torn when a crash leaves only part of it on the disk. On SQLite that part is in
- * `relay.db-wal`, and the relay ends too: those cases are below, in `a SQLite commit torn by a crash`. A PostgreSQL server repairs torn writes
- * from its own log before it answers again, so the relay can only see a COMMIT whose answer is lost.
+ * The meaning of each fault on each engine. A commit is torn when a crash leaves only a part of it on the disk. On SQLite that part is in
+ * `relay.db-wal`, and the relay ends too: see the tests of `a SQLite commit torn by a crash`. A PostgreSQL server repairs torn writes from its own
+ * log before it answers again, so the relay can only see a COMMIT whose answer is lost.
  */
 const FAULTS: Readonly<Record<CommitFault, { readonly stored: boolean; readonly sqlite: string; readonly postgres: string }>> = {
   full: { stored: false, sqlite: 'SQLITE_FULL before anything is written', postgres: '53100 disk_full' },
@@ -66,7 +66,7 @@ function appendBehind(host: StorageHost, { head, other }: Setting, records: numb
   )
 }
 
-/** Expects that all parts of the operation are stored or none. Returns which. */
+/** Expects that either all parts of the operation are stored or none. Returns whether they are. */
 async function isStored(host: StorageHost, operation: FaultOperation, head: DocumentHead): Promise<boolean> {
   const parts = await operation.parts(host, head)
   expect(parts).toEqual(parts.map(() => parts[0]))
@@ -79,7 +79,7 @@ async function expectWhole(host: StorageHost, operation: FaultOperation, head: D
   expect(log.kind).toBe((await host.documents.read(head)) === null ? 'gone' : 'loaded')
   if (log.kind === 'loaded') {
     const first = (log.snapshot?.throughSeq ?? 0) + 1
-    // A stored record after a lost one would be useless to every client that lacks the lost one.
+    // A stored record after a lost one would be useless for every client that lacks the lost record.
     const seqs = log.records.map(({ seq }) => seq)
     expect(seqs).toEqual(seqs.map((_, i) => first + i))
     expect(log.records.map((row) => row.update[0])).toEqual(seqs)
@@ -126,7 +126,7 @@ describe.each(engines)('single failing commits on $name', ({ url }) => {
       const { stored } = FAULTS[fault]
       expect(await isStored(again, operation, head)).toBe(stored)
       const isGone = (await again.documents.read(head)) === null
-      // Queued records are stored when the operation's records are, and refused when those are missing.
+      // Queued records are stored when the records of the operation are, and refused when those are missing.
       const expected = isGone ? 'gone' : stored || operation.records === 0 ? 'appended' : 'conflict'
       expect(confirmed.map((outcome) => outcome?.kind)).toEqual([expected, expected, 'appended'])
       const log = await again.updates.load(head.key)
@@ -163,7 +163,10 @@ describe('a SQLite commit torn by a crash', () => {
   )
 })
 
-/** Leaves in `folder` what is on the disk while the operation's commit is being written. `before` and `after` are the bytes of the log. */
+/**
+ * Leaves in `folder` the files as they are on the disk while the commit of the operation is being written. `before` and `after` receive the bytes of
+ * the log.
+ */
 async function crashWithin(
   operation: FaultOperation,
   workspaceId: string,
@@ -191,7 +194,7 @@ async function crashWithin(
   phase = 'writing'
   await expect(operation.run(host, setting.head)).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
   const after = log()
-  // The process has ended: queued records were never committed.
+  // The process has ended, so queued records were never committed.
   expect(await Promise.all(behind)).toEqual([[null, null, null]])
   await host[Symbol.asyncDispose]()
   return { setting, before, after }

@@ -12,12 +12,12 @@ const hasStrace = spawnSync('strace', ['-V']).status === 0
 let store: ReturnType<typeof temporaryStore>
 beforeEach(async () => {
   store = temporaryStore()
-  // The store is created beforehand, so that nearly everything counted below is appends.
+  // Creates the store first, so that nearly all system calls that are counted below come from appends.
   await (await openHost(store.url))[Symbol.asyncDispose]()
 })
 afterEach(() => store.remove())
 
-/** Runs the writer while chosen system calls fail. Returns `null` when the store could not even be opened. */
+/** Runs the writer while chosen system calls fail. Returns `null` when the store could not be opened. */
 async function writeUnder(fault: string): Promise<FaultReport | null> {
   const call = fault.slice(0, fault.indexOf(':'))
   const traced = [
@@ -49,7 +49,7 @@ const confirmedOf = (report: FaultReport) => report.results.filter((result) => t
 
 describe.skipIf(!hasStrace)('failing system calls (needs strace)', () => {
   it.each([9, 12, 15])(
-    '[LIFE-6] [LIFE-1] after failed flush number %d no write is confirmed, and everything confirmed before is there',
+    '[LIFE-6] [LIFE-1] after failed flush number %d no write is confirmed, and all writes confirmed before are stored',
     async (nth) => {
       const report = await writeUnder(`fsync:error=EIO:when=${nth}`)
       expect(report).not.toBeNull()

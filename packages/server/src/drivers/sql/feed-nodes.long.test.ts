@@ -15,7 +15,7 @@ import { startTcpProxy } from '../../test/tcp-proxy.ts'
 import { openFeedStore } from './testing/feed-store.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 
-/** Time runs this many times faster than real time, so that 30 s take 1.5 s. */
+/** The clock of the readers runs this many times faster than real time, so that 30 s take 1.5 s. */
 const FAST = 20
 const clock = { monotonicMs: () => performance.now() * FAST }
 const timers: Timers = { after: (delayMs, run) => systemTimers.after(delayMs / FAST, run) }
@@ -52,7 +52,7 @@ const until = (done: () => void, timeoutMs = 8_000) => vi.waitFor(done, { timeou
 const create = async (store: Store, ref: DocumentRef = { workspaceId: 'w', id: randomUUID() }): Promise<DocumentHead> =>
   written(await store.documents.write(creation(ref, '{}', { told: { actor: 'ada' } })))
 
-/** Opens a session that inserts feed rows directly, so that a test decides when they commit. */
+/** Opens a session that inserts feed rows directly, so that the test decides when they commit. */
 async function openSession(
   url: string,
 ): Promise<{ query(text: string): Promise<pg.QueryResult>; insert(count?: number): Promise<number> }> {
@@ -83,7 +83,7 @@ await onPostgres((url) =>
         const nodes = [await openNode(url, hints), await openNode(url, hints)]
         const [a, b] = nodes as [Node, Node]
         const documents = await Promise.all(Array.from({ length: 8 }, () => create(a.store)))
-        // Writes to one document at a time: transactions of two nodes that lock several documents may be rolled back.
+        // Each call writes to one document: transactions of two nodes that lock several documents may be rolled back.
         const writeOn = async ({ store }: Node): Promise<void> => {
           for (let done = 0; done < 12 * documents.length; ) {
             const state = await store.documents.state(at(documents, done % documents.length))
@@ -112,7 +112,7 @@ await onPostgres((url) =>
       },
     )
 
-    it('[LIFE-27] a row whose transaction stays open while later ids commit is delivered when it commits', async () => {
+    it('[LIFE-27] a feed row that commits after rows with later ids is delivered when it commits', async () => {
       const { store, seen } = await openNode(url)
       const session = await openSession(url)
       await session.query('begin')
@@ -125,7 +125,7 @@ await onPostgres((url) =>
       expect(seen).toHaveLength(1 + later.length)
     })
 
-    it('[LIFE-27] a reader that requests no missing ids loses a row that commits late', async () => {
+    it('[LIFE-27] a feed reader that requests no missing ids loses a row that commits late', async () => {
       const byIdOrder = (feed: ChangeFeed): ChangeFeed => ({ ...feed, read: (request) => feed.read({ ...request, gaps: [] }) })
       const { store, seen } = await openNode(url, null, byIdOrder)
       const session = await openSession(url)
@@ -138,7 +138,7 @@ await onPostgres((url) =>
       expect(idsOf(seen)).not.toContain(held)
     })
 
-    it('[LIFE-27] a row is delivered after its transaction was open for more than 30 s, and ids of rolled-back rows are given up', async () => {
+    it('[LIFE-27] a row whose transaction was open for over 30 s is delivered, and ids of rollbacks are given up', async () => {
       const asked: number[] = []
       const counting = (feed: ChangeFeed): ChangeFeed => ({
         ...feed,
@@ -150,7 +150,7 @@ await onPostgres((url) =>
       const { store, seen } = await openNode(url, null, counting)
       const [long, undone] = [await openSession(url), await openSession(url)]
       await long.query('begin')
-      // Like every call of the relay that adds a feed row, this transaction writes before it gets an id.
+      // This transaction writes before it gets an id, as every call of the relay does that adds a feed row.
       await long.query(`insert into store_facts (name, value) values ('open', '1')`)
       const held = await long.insert()
       await undone.query('begin')
@@ -164,7 +164,7 @@ await onPostgres((url) =>
       await until(() => expect(asked.at(-1)).toBe(0))
     })
 
-    it('[WS-51] a node that starts later gets rows that commit after its start, also with lower ids, and no earlier rows', async () => {
+    it('[WS-51] a node gets the feed rows that commit after its start, also with lower ids, and no earlier rows', async () => {
       const first = await openNode(url)
       const session = await openSession(url)
       await create(first.store)
@@ -181,7 +181,7 @@ await onPostgres((url) =>
       expect(second.seen).toHaveLength(2)
     })
 
-    it('[LIFE-27] after 20 s without the database a node delivers every missed row once', async () => {
+    it('[LIFE-27] after 20 s without the database a node delivers every missed feed row once', async () => {
       const proxied = new URL(url)
       const proxy = await startTcpProxy({ host: proxied.hostname, port: Number(proxied.port || 5432) })
       opened.push(proxy)
@@ -206,11 +206,11 @@ await onPostgres((url) =>
       await until(() => expect(away.reader.lagSec()).toBeLessThan(10))
     })
 
-    it('[LIFE-27] 2,000 rows a second, committed out of order, are delivered once each, within 2 s', async () => {
+    it('[LIFE-27] 2,000 feed rows a second, committed out of order, are delivered once each, within 2 s', async () => {
       const nodes = [await openNode(url), await openNode(url)]
       const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(url)))
       const inserting = stopwatch()
-      // The sessions insert in real time; only the poll of the readers is 20 times as frequent.
+      // The sessions insert in real time; only the readers poll 20 times as often.
       await Promise.all(
         sessions.map(async (session, nth) => {
           for (let batch = 0; batch < 25; batch++) {

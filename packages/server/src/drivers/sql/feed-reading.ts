@@ -12,16 +12,16 @@ import { readingWith } from './reading.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** Most ranges in one statement; each takes two parameters. */
+/** Maximum number of ranges in one statement; each range takes two parameters. */
 const RANGES_PER_STATEMENT = 200
-/** A starting node requests missing ids of transactions that began up to this long ago, and of all open transactions. */
+/** A starting node requests the missing ids of transactions that began up to this long ago, and of all open transactions. */
 const LOOK_BACK_MS = 31_000
 /** When no older row shows which ids are new, a starting node requests this many ids below the first row. */
 const BELOW_THE_FIRST = 1_000
-/** A starting node remembers this many rows, so that it can notice when the database loses rows. */
+/** A starting node remembers this many rows, to notice when the database loses rows. */
 const RECENT_AT_START = 100
 
-/** `origin`: the value in the rows that this process writes. */
+/** Opens the change feed. `origin`: the value that identifies this process in the rows that it writes. */
 export function sqlChangeFeed(database: Database, queue: CommitQueue, origin: string, log: Logger): ChangeFeed {
   const bytesOf = sql<number>`octet_length(payload) + length(workspace_id) + length(actor) + 120`
   return feedOn(database, queue, log, { table: 'change_feed', bytesOf, rowOf: (row) => changeOf(row, origin, log) })
@@ -33,7 +33,7 @@ export function sqlRevocationFeed(database: Database, queue: CommitQueue, log: L
 
 interface FeedOn<Name extends FeedTableName, Row> {
   readonly table: Name
-  /** The approximate bytes of a row in the database. */
+  /** Returns the approximate bytes of a row in the database. */
   readonly bytesOf: ReturnType<typeof sql<number>>
   readonly rowOf: (row: Selectable<Tables[Name]>) => Row
 }
@@ -91,7 +91,7 @@ function isInOneOf(ranges: readonly IdRange[]) {
   return (e: ExpressionBuilder<Tables, FeedTableName>) => e.or(ranges.map(({ from, to }) => e.between('id', from, to)))
 }
 
-/** Returns the position at which a node begins at this moment. The moment has to be taken before this call. */
+/** Returns the position at which a node begins at the given moment, which was read before this call. */
 async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceMs }: IdentityMoment): Promise<FeedPlace> {
   const beforeMs = Math.min(nowMs - LOOK_BACK_MS, (openSinceMs ?? Number.POSITIVE_INFINITY) - LOOK_BACK_MS)
   const newest = await db.selectFrom(table).select(['id', 'at_ms']).orderBy('id', 'desc').limit(RECENT_AT_START).execute()
@@ -114,7 +114,7 @@ async function placeAt(db: Connection, table: FeedTableName, { nowMs, openSinceM
   return { top: top.id, recent, gaps: rows.map(({ id, before }) => ({ from: before + 1, to: id - 1 })) }
 }
 
-/** Returns whether there may be more to remove. `through`: rows with ids up to this one exceed the bound of bytes. */
+/** Removes a batch of old rows. Returns whether there may be more to remove. `through`: rows with ids up to this one exceed the limit of bytes. */
 async function purge(
   writer: Writer,
   { nowMs }: Engine,
@@ -128,9 +128,9 @@ async function purge(
     .orderBy('id')
     .limit(limit)
     .execute()
-  // Compared here: the longest allowed time is no number that a store can hold.
+  // The times are compared here, because a store cannot hold a number as large as the longest allowed time.
   const due = oldest.filter(({ id, at_ms, now_ms }) => now_ms - at_ms > keptMs || (through !== null && id <= through))
-  // Rows are almost in the order of their times; a row that is missed here is removed with a later batch.
+  // Rows are almost in the order of their times. An old row that is not removed now is removed with a later batch.
   const last = due.at(-1)?.id
   if (last === undefined) return false
   await writer
@@ -171,7 +171,7 @@ function readChange(row: Selectable<Tables['change_feed']>, origin: string): Cha
     version: payload.version,
     isOwn: row.origin === origin,
   }
-  // The owner may have changed since the row was written; code that needs it asks the store.
+  // The owner may have changed since the row was written, so code that needs the owner asks the store.
   const headOf = (head: PayloadHead) => ({ ...head, ...named, facts: boundedFacts(head.facts), owner: null })
   switch (row.kind) {
     case 'created':

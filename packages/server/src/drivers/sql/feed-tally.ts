@@ -6,15 +6,15 @@ import type { Connection } from './tables.ts'
 const CHUNK_ROWS = 10_000
 
 interface Chunk {
-  /** The last id in the chunk. */
+  /** The last id of the chunk. */
   readonly through: number
   readonly bytes: number
 }
 
 export interface Excess {
-  /** Rows with ids up to this one exceed the bound of bytes; `null` when no row does. */
+  /** Rows with ids up to this one exceed the limit of bytes; `null` when no row does. */
   readonly through: number | null
-  /** Whether rows are left to count. */
+  /** Whether rows are left that were not counted. */
   readonly hasMore: boolean
 }
 
@@ -36,7 +36,7 @@ export class FeedTally {
     this.#bytesOf = bytesOf
   }
 
-  /** Counts one more chunk and returns which counted rows exceed `mostBytes`. */
+  /** Counts one more chunk and returns which of the counted rows exceed `mostBytes`. */
   async excess(mostBytes: number | null): Promise<Excess> {
     if (mostBytes === null) return NOTHING
     const first = await this.#db.selectFrom(this.#table).select('id').orderBy('id').limit(1).executeTakeFirst()
@@ -56,7 +56,7 @@ export class FeedTally {
     return { through, hasMore }
   }
 
-  /** Returns whether rows are left to count. */
+  /** Counts the next chunk. Returns whether rows are left to count. */
   async #countNext(): Promise<boolean> {
     const counted = this.#chunks.at(-1)?.through ?? 0
     const { rows } = await sql<{ through: number | null; bytes: number | null; count: number }>`

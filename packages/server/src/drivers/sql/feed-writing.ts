@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
-/** A change that other nodes are told of. */
+/** A change of which other nodes are notified. */
 export type Told =
   | {
       readonly kind: 'created' | 'updated' | 'shared' | 'edited' | 'repaired'
@@ -21,24 +21,24 @@ export interface FeedEntry {
   readonly id: number
 }
 
-/** How the store announces its changes when it was opened for several nodes. */
+/** How a store that was opened for several nodes announces its changes. */
 export interface FeedOutlet {
-  /** Identifies this process; different at each start. */
+  /** Identifies this process; each start has another value. */
   readonly origin: string
   /** Called after the commit of each call that has added rows. */
   onTold(entries: readonly FeedEntry[]): void
 }
 
-/** Announces a change of the current call; `null` when there is nobody to tell, so that the call need not read data for it. */
+/** Announces a change of the current call. `null` when no other node is notified, so that the call need not read data for the announcement. */
 export type Telling = ((told: Told) => void) | null
 
-/** Runs a call in the group commit and inserts the rows of the change feed for the changes that the call announces. */
+/** Runs a call in the group commit and inserts rows of the change feed for the changes that the call announces. */
 export type TellingRun = <T>(bytes: number, work: (writer: Writer, tell: Telling) => Promise<T>) => Promise<T>
 
 /**
- * Without an outlet, as in a single relay, the work gets `null` and no statement is added. With an outlet the rows are inserted
- * after the work, within its transaction. The work holds the lock of the document then, so the ids of one document are in the
- * order of its commits. [WS-51, FEED-2]
+ * Makes the function that runs writes. Without an outlet, as in a single relay, the work gets `null` and no statement is added. With an outlet the
+ * rows are inserted after the work, within its transaction. The work then holds the lock of the document, so the ids of one document are in the order
+ * of its commits. [WS-51, FEED-2]
  */
 export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outlet: FeedOutlet | null): TellingRun {
   if (outlet === null) return (bytes, work) => queue.run(bytes, (writer) => work(writer, null))
@@ -55,7 +55,7 @@ export function tellingRun(queue: Pick<CommitQueue, 'run'>, engine: Engine, outl
   }
 }
 
-/** Adds rows to the change feed, in the transaction of the changes, which holds the locks of their documents. */
+/** Adds rows to the change feed in the transaction of the changes. That transaction holds the locks of the documents. */
 export async function insertChanges(
   writer: Writer,
   engine: Engine,
@@ -88,7 +88,7 @@ export async function insertChanges(
 /** The members of a head that feed rows store. */
 export type PayloadHead = Omit<DocumentHead, 'workspaceId' | 'key' | 'owner'>
 
-/** The JSON in a row, which only nodes read. Readers ignore members that they do not know. [LIFE-29] */
+/** The JSON in a feed row, which only nodes read. Readers ignore members that they do not know. [LIFE-29] */
 export type ChangePayload =
   | {
       readonly docId: string

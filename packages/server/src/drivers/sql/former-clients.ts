@@ -8,12 +8,12 @@ import type { Connection, Writer } from './tables.ts'
 /** Maximum number of remembered client ids per document id. [WS-62] */
 const MAX_CLIENTS = 10_000
 const KEPT_MS = 365 * 86_400_000
-/** Yjs draws client ids of 32 bits. Seeds have ids of 53 bits and may occur again with the same content. [YDOC-9] */
+/** Yjs draws client ids of 32 bits. Seeds have ids of 53 bits from this number on, and may occur again with the same content. [YDOC-9] */
 const SEEDS_FROM = 2 ** 32
 
 /**
- * Stores the Y client ids that wrote in a document which is about to be removed, newest first, followed by those of earlier lineages of the
- * id. Reads as much of the log as is readable, so a damaged log does not prevent a deletion.
+ * Stores the Y client ids that wrote in a document which is about to be removed, newest first, followed by those of earlier lineages of the id. Reads
+ * the readable part of the log, so a damaged log does not prevent a deletion.
  */
 export async function keepFormerClients(writer: Writer, ref: DocumentRef, key: number, nowMs: number): Promise<void> {
   const earlier = await readFormerClients(writer, ref, nowMs).catch((error: unknown) => {
@@ -34,7 +34,7 @@ export async function keepFormerClientsOn(writer: Writer, ref: DocumentRef, nowM
   if (clients.length > 0) await writeClients(writer, ref, clients, nowMs)
 }
 
-/** @throws DamagedRowError */
+/** Returns the remembered Y client ids of an id. @throws DamagedRowError */
 export async function readFormerClients(db: Connection, ref: DocumentRef, nowMs: number): Promise<readonly number[]> {
   const row = await db
     .selectFrom('former_clients')
@@ -47,7 +47,7 @@ export async function readFormerClients(db: Connection, ref: DocumentRef, nowMs:
   return row.until_ms <= nowMs ? [] : (JSON.parse(row.clients) as number[])
 }
 
-/** Deletes at most `limit` expired rows; they stay while the id has a tombstone. */
+/** Deletes at most `limit` expired rows. A row stays while its id has a tombstone. */
 export async function purgeFormerClients(writer: Writer, beforeMs: number, limit: number): Promise<number> {
   const result = await writer
     .deleteFrom('former_clients')
@@ -73,7 +73,7 @@ async function writeClients(writer: Writer, ref: DocumentRef, clients: readonly 
     .execute()
 }
 
-/** Client ids of the records after the newest snapshot, newest first, then of the snapshot. */
+/** Returns the client ids of the records after the newest snapshot, newest first, followed by those of the snapshot. */
 async function clientsOfLog(writer: Writer, key: number): Promise<readonly number[]> {
   const snapshot = await writer
     .selectFrom('snapshots')

@@ -1,8 +1,8 @@
 import type { Writer } from './tables.ts'
 
 /**
- * Takes every document from its owner, for a relay that will use the store alone and writes no epochs. A node that was paused and
- * goes on later then cannot write to a document that it owned. Scans all heads, once at the start. [LIFE-26]
+ * Takes every document from its owner, for a relay that will use the store alone and writes no epochs. A paused node that continues later then cannot
+ * write to a document that it owned. Scans all log heads, once at the start. [LIFE-26]
  */
 export async function freeDocuments(writer: Writer): Promise<void> {
   await writer

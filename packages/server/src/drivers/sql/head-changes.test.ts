@@ -11,7 +11,7 @@ import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
 describe('what a relay remembers of its changes', () => {
-  it('[REST-21] a mark tells each key that was noted since, once, and nothing that was noted before', () => {
+  it('[REST-21] a mark gives each key that was noted after it, once, and no key noted before', () => {
     const changes = new HeadChanges()
     changes.note(1)
     const mark = changes.mark
@@ -23,7 +23,7 @@ describe('what a relay remembers of its changes', () => {
     expect(changes.since(changes.mark)).toEqual([])
   })
 
-  it('[REST-21] marks from before too many changes tell nothing', () => {
+  it('[REST-21] a mark is useless after too many later changes', () => {
     const changes = new HeadChanges()
     const first = changes.mark
     for (let n = 0; n < 1001; n++) changes.note(n)
@@ -41,7 +41,7 @@ describe('a list that reads only what has changed', () => {
   let store: ReturnType<typeof temporaryStore>
   let host: StorageHost
   let fault: CommitFault | null
-  /** Documents whose stamps were read. */
+  /** Number of documents whose stamps were read. */
   let stamped: number
   let list: (workspaceId: string) => Promise<readonly DocumentHead[]>
 
@@ -78,7 +78,7 @@ describe('a list that reads only what has changed', () => {
     return host.updates.append([{ key, afterSeq, actor: 'ada', atMs: 5, update: update(1) }])
   }
 
-  it('[REST-21] [AG-63] no stamp is read and the same array answered while nothing of the workspace changes; then one', async () => {
+  it('[REST-21] [AG-63] a list of documents reads no stamp without a change, and one stamp after one change', async () => {
     const heads = [await create('a'), await create('b'), await create('c')]
     const other = await create('o', 'other')
     const first = await list('w')
@@ -92,7 +92,7 @@ describe('a list that reads only what has changed', () => {
     expect(stamped).toBe(4)
   })
 
-  it('[REST-21] the list shows what a tool beside the relay has written', async () => {
+  it('[REST-21] a document list shows a write of a tool beside the relay', async () => {
     const head = await create('a')
     await list('w')
     const beside = new DatabaseSync(store.path)
@@ -101,7 +101,7 @@ describe('a list that reads only what has changed', () => {
     expect(await list('w')).toEqual([{ ...head, lastSeq: 7 }])
   })
 
-  it('[REST-21] the list shows a commit whose outcome was not known', async () => {
+  it('[REST-21] a document list shows a commit whose outcome was unknown', async () => {
     const head = await create('a')
     await list('w')
     fault = 'unanswered'
@@ -109,7 +109,7 @@ describe('a list that reads only what has changed', () => {
     expect(await list('w')).toEqual([{ ...head, lastSeq: 1 }])
   })
 
-  it('[REST-21] after any writes the list is the one that is read from the store', async () => {
+  it('[REST-21] after any writes a document list equals the list in the store', async () => {
     let names = 0
     let nowMs = 1000
     const step = fc.record({ kind: fc.constantFrom('create', 'change', 'append', 'remove'), at: fc.nat(5), later: fc.nat(2) })

@@ -1,21 +1,21 @@
 import type { Stores } from './stores.ts'
 
-/** Keys that are remembered; a busy relay writes as many in some seconds. */
+/** Maximum number of remembered keys. A busy relay writes this many within seconds. */
 const MOST_REMEMBERED = 20_000
-/** With more changed documents, reading the whole list costs less. */
+/** When more documents have changed, reading the whole list costs less. */
 const MOST_TOLD = 1000
 
 /**
- * Remembers which documents this relay has changed, in order, so that a list of ten thousand documents is not read again to find that
- * nothing, or one of them, has changed. A key is noted after its commit and before the answer: whoever asks for a mark and then reads sees
- * each change in what he reads, or behind his mark.
+ * Remembers, in order, which documents this relay has changed, so that a list of ten thousand documents is not read again to find that no document or
+ * only one has changed. A key is noted after its commit and before the answer. So a reader that takes a mark and then reads finds each change either
+ * in the rows or after its mark.
  */
 export class HeadChanges {
   #keys: number[] = []
-  /** The mark of the first remembered key; earlier marks are of no use. */
+  /** The mark of the first remembered key. Earlier marks are useless. */
   #firstMark = 0
 
-  /** Names this moment. */
+  /** Identifies the present moment, for a later call of `since`. */
   get mark(): number {
     return this.#firstMark + this.#keys.length
   }
@@ -28,13 +28,13 @@ export class HeadChanges {
     this.#keys = this.#keys.slice(forgotten)
   }
 
-  /** Somebody may have changed anything, so all marks given so far are of no use. */
+  /** Makes all earlier marks useless, because anything may have changed. */
   forget(): void {
     this.#firstMark = this.mark + 1
     this.#keys = []
   }
 
-  /** Each key once that was noted since; `null` when that is not known any more, or too much. */
+  /** Returns the keys that were noted after `mark`, each once; `null` when they are no longer known or too many. */
   since(mark: number): readonly number[] | null {
     if (mark < this.#firstMark || mark > this.mark) return null
     const keys = new Set<number>()
@@ -48,9 +48,9 @@ export class HeadChanges {
 
 type Writing = Pick<Stores, 'documents' | 'updates' | 'recovery'>
 
-/** Notes what each verb changes in the row of a document or in the head of its log. */
+/** Wraps the ports so that each write notes the documents whose row or log head it changes. */
 export function noting(changes: HeadChanges, { documents, updates, recovery }: Writing): Writing {
-  /** A commit whose outcome is not known may have changed anything. */
+  /** Notes a write. When the write rejects, its outcome is unknown and anything may have changed. */
   const noted = async <T>(writing: Promise<T>, note: (outcome: T) => void): Promise<T> => {
     try {
       const outcome = await writing

@@ -7,11 +7,14 @@ import { readingWith } from './reading.ts'
 import { storedText } from './stored-text.ts'
 import type { Database } from './engine.ts'
 
-/** Bytes of a head and its stamp, without long facts or a long share list. */
+/** Bytes of a head and its stamp in memory, without long facts or a long share list. */
 export const FIXED_BYTES = 550
 const LONG_FACTS = 8_192
 
-/** `changes`: what this process has changed, when it is the only one that serves the store; without them every list reads all stamps. */
+/**
+ * Opens the reading of lists. `changes`: the changes of this process, when only this process writes to the store. Without `changes` every list reads
+ * all stamps.
+ */
 export function sqlHeadLists(
   { reader, readNumbers, changedBeside }: Pick<Database, 'reader' | 'readNumbers' | 'changedBeside'>,
   given: GiveLineages,
@@ -41,7 +44,7 @@ export function sqlHeadLists(
         const beside = await changedBeside()
         if (beside !== seenBeside) changes.forget()
         seenBeside = beside
-        // Taken before the rows are read: what is committed meanwhile is behind this mark, and perhaps read twice.
+        // The mark is taken before the rows are read: a commit in between comes after this mark and may be read twice.
         const { mark } = changes
         const changed = since === null ? null : changes.since(since)
         return { mark, changed, numbers: await read(workspaceId, changed) }
@@ -59,11 +62,11 @@ export function sqlHeadLists(
   }
 }
 
-/** Returns nothing for a damaged row. */
+/** Returns the head in a row; nothing for a damaged row, which is logged. */
 export function readableHeads(row: HeadRow, log: Logger): CheckedHead[] {
   try {
     const head = headOf(row)
-    // An earlier release may have stored longer facts than are kept.
+    // An earlier release may have stored longer facts than heads keep.
     const facts = row.facts.length > LONG_FACTS ? JSON.stringify(head.facts) : row.facts
     const bytes = FIXED_BYTES + facts.length + row.shared_with.length
     return [{ crc32: row.crc32, lineageCrc32: row.lineage_crc32, bytes, head }]

@@ -10,7 +10,7 @@ import { lineageColumns } from './lineage.ts'
 import type { StorageHost } from './storage-host.ts'
 import { openHost, temporaryStore } from './testing/store-under-test.ts'
 
-/** Bytes of a document that `create` makes. */
+/** Bytes in memory of a document that `create` makes. */
 const HEAD_BYTES = FIXED_BYTES + JSON.stringify(noFacts).length + '[]'.length
 
 let store: ReturnType<typeof temporaryStore>
@@ -45,7 +45,7 @@ const append = async (key: number) => {
   return host.updates.append([{ key, afterSeq, actor: 'ada', atMs: 5, update: update(1) }])
 }
 
-it('[REST-21] a document list without changes since the last one reads no row', async () => {
+it('[REST-21] a document list without changes since the last list reads no row', async () => {
   const heads = [await create('c', 'w', 3000), await create('b', 'w', 2000), await create('a', 'w', 2000)]
   expect(await list('w')).toEqual([heads[0], heads[2], heads[1]])
   expect(read.toSorted()).toEqual([1, 2, 3])
@@ -54,7 +54,7 @@ it('[REST-21] a document list without changes since the last one reads no row', 
   expect(read).toHaveLength(3)
 })
 
-it('[LIFE-11] after every kind of write the next list shows it and reads one row', async () => {
+it('[LIFE-11] a document list shows each kind of write and reads at most one row for it', async () => {
   const [a, b] = [await create('a'), await create('b')]
   await list('w')
   read = []
@@ -70,7 +70,7 @@ it('[LIFE-11] after every kind of write the next list shows it and reads one row
   expect(read).toHaveLength(2)
 })
 
-it('[REST-21] a list shows a lineage that was changed and nothing else of the document with it', async () => {
+it('[REST-21] a document list shows a change of the lineage alone', async () => {
   const head = await create('a')
   await list('w')
   read = []
@@ -84,7 +84,7 @@ it('[REST-21] a list shows a lineage that was changed and nothing else of the do
   expect(read).toEqual([head.key])
 })
 
-it('[REST-21] a document changed while a list is read gets its new place, and a deleted one is left out', async () => {
+it('[REST-21] a list that is being read shows a changed document at its new place, and no deleted document', async () => {
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   let meanwhile = async (): Promise<unknown> => undefined
   const racing = rememberingList({
@@ -102,7 +102,7 @@ it('[REST-21] a document changed while a list is read gets its new place, and a 
   expect(await racing('w')).toEqual([moved, a])
 })
 
-it('[AG-63] [LIFE-11] lists that are asked for while one is read share the next reading, which shows what was written before they were asked for', async () => {
+it('[AG-63] [LIFE-11] lists requested while one is read share the next reading, which shows all writes before the requests', async () => {
   const a = await create('a')
   let readings = 0
   let held: Promise<void> | null = null
@@ -130,7 +130,7 @@ it('[AG-63] [LIFE-11] lists that are asked for while one is read share the next 
   expect(readings).toBe(3)
 })
 
-it('[AG-63] a list that fails does not fail the lists that were asked for meanwhile', async () => {
+it('[AG-63] a document list that fails does not fail the lists requested meanwhile', async () => {
   const a = await create('a')
   let fails = true
   const failing = rememberingList({
@@ -148,7 +148,7 @@ it('[AG-63] a list that fails does not fail the lists that were asked for meanwh
   expect(await failing('w')).toEqual([a])
 })
 
-it('[REST-21] thousands of documents are read in parts, and a workspace above the memory limit is still listed completely', async () => {
+it('[REST-21] a list of thousands of documents is read in parts, and is complete above the memory limit', async () => {
   await Promise.all(Array.from({ length: 2300 }, (_, i) => create(`d${i}`, 'many', i)))
   const sizes: number[] = []
   const forgetful = rememberingList(
@@ -165,7 +165,7 @@ it('[REST-21] thousands of documents are read in parts, and a workspace above th
   expect(sizes).toEqual([1000, 1000, 300, 1000, 1000, 300])
 })
 
-it('[REST-21] of several workspaces the one listed longest ago is forgotten first', async () => {
+it('[REST-21] of several workspaces the list that was read longest ago is forgotten first', async () => {
   for (const workspace of ['w1', 'w2', 'w3']) for (const id of ['a', 'b']) await create(id, workspace)
   list = rememberingList(counting(host.heads), 4 * HEAD_BYTES)
   for (const workspace of ['w1', 'w2', 'w1', 'w3']) await list(workspace)
@@ -176,7 +176,7 @@ it('[REST-21] of several workspaces the one listed longest ago is forgotten firs
   expect(read).toHaveLength(2)
 })
 
-it('[LIFE-5] a row damaged later is left out as soon as it is read, and logged each time', async () => {
+it('[LIFE-5] a row that is damaged later is left out of lists, and logged each time', async () => {
   const [a, b, c] = [await create('a'), await create('b'), await create('c')]
   await list('w')
   await host[Symbol.asyncDispose]()

@@ -5,26 +5,26 @@ import { type CheckedHead, type HeadLists, STAMP, type Stamps } from './head-sta
 type Heads = ReadonlyMap<number, CheckedHead>
 
 interface Remembered {
-  /** What `HeadLists.stamps` answered for the whole list; `null` when something has changed since, or a row was left out. */
+  /** The stamps of the whole list; `null` when something has changed since, or when a row was left out. */
   readonly numbers: Uint8Array | null
-  /** The mark of the last answer; `null` when a row was left out of the list, so that it is read and reported again. */
+  /** The mark of the last reading; `null` when a row was left out of the list, so that the row is read and reported again. */
   readonly mark: number | null
-  /** By key. Changed with the list. */
+  /** The heads of the list by key; changed together with the list. */
   readonly heads: Map<number, CheckedHead>
   readonly list: readonly DocumentHead[]
   readonly bytes: number
 }
 
-/** Most heads of one call, so that an answer does not block the receiving thread for long. */
+/** Maximum number of heads read in one call, so that an answer does not block the receiving thread for long. */
 const CHUNK = 1000
-/** Bytes of remembered heads, of all workspaces together. */
+/** Maximum bytes of remembered heads, for all workspaces together. */
 const MAX_REMEMBERED_BYTES = 64 << 20
 
 /**
- * `DocumentStore.list` with a memory: only heads whose row has changed since are read again, and as long as none has changed, every call
- * answers the same array. Where the store can tell what has changed since the last call, only that is compared; otherwise all rows are, by
- * key, version and checksums. Writes of other processes show as well. Calls for one workspace that come while its rows are
- * read share one reading that begins afterwards: several searches at a time must not fill the storage thread with lists.
+ * Makes a `DocumentStore.list` that remembers heads. Only heads whose row has changed are read again, and while no row changes, every call returns
+ * the same array. When the store knows what has changed since the last call, only those rows are compared; otherwise all rows are compared by key,
+ * version and checksums. Writes of other processes are seen as well. Calls for a workspace whose rows are being read share one further reading that
+ * begins afterwards, because several simultaneous searches must not fill the storage thread with lists.
  */
 export function rememberingList(lists: HeadLists, maxBytes = MAX_REMEMBERED_BYTES): DocumentStore['list'] {
   const workspaces = new Map<string, Remembered>()
@@ -64,7 +64,7 @@ async function readAgain(lists: HeadLists, { mark, numbers }: Stamps, known: Hea
   return { numbers: isWhole ? numbers : null, mark: isWhole ? mark : null, heads, list }
 }
 
-/** Takes the heads of `keys` out of what is remembered, and puts in those that are stored now. */
+/** Removes the heads of `keys` from the remembered list, and adds those that are stored now. */
 async function readPart(
   lists: HeadLists,
   { mark, numbers }: Stamps,
@@ -87,7 +87,7 @@ function float64(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / Float64Array.BYTES_PER_ELEMENT)
 }
 
-/** The heads of the stamps by key: those just read, and those remembered that are still as they were. */
+/** Returns the present heads by key: those just read, and the remembered ones that have not changed. */
 function currentHeads(stamps: Float64Array, read: Heads, known: Heads): readonly (readonly [number, CheckedHead])[] {
   const heads: (readonly [number, CheckedHead])[] = []
   for (let at = 0; at < stamps.length; at += STAMP.length) {
@@ -98,7 +98,7 @@ function currentHeads(stamps: Float64Array, read: Heads, known: Heads): readonly
   return heads
 }
 
-/** Inserts a head where a list has it that was read from the store. */
+/** Inserts a head at its place in the order of lists from the store. */
 function place(list: DocumentHead[], head: DocumentHead): void {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -109,12 +109,12 @@ function place(list: DocumentHead[], head: DocumentHead): void {
   list.splice(low, 0, head)
 }
 
-/** Later changes first, then ids by their bytes, as both engines order them. */
+/** Orders by later change first, then by the bytes of the id, as both engines do. */
 function compareHeads(a: DocumentHead, b: DocumentHead): number {
   return b.updatedAtMs - a.updatedAtMs || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
 }
 
-/** Runs `read` once at a time for each workspace; calls that come while it runs share the next run, which sees what they have written. */
+/** Runs `read` for one call at a time for each workspace. Calls that come during a run share the next run, so that it sees all earlier writes. */
 function oneAfterTheOther<T>(read: (workspaceId: string) => Promise<T>): (workspaceId: string) => Promise<T> {
   const running = new Map<string, { readonly current: Promise<T>; next: Promise<T> | null }>()
 
@@ -152,7 +152,10 @@ async function readChanged(lists: HeadLists, stamps: Float64Array, known: Heads)
   return read
 }
 
-/** A row without log numbers is damaged, and is read so that the damage is reported. */
+/**
+ * Whether the remembered head still has the version and checksums of the stamp. A row without log numbers is damaged and counts as changed, so that
+ * it is read and reported.
+ */
 function isSame(known: CheckedHead | undefined, stamps: Float64Array, at: number): known is CheckedHead {
   return (
     known !== undefined &&
@@ -174,19 +177,19 @@ function current(known: CheckedHead | undefined, stamps: Float64Array, at: numbe
   return isSameLog && owner === head.owner ? known : { ...known, head: { ...head, lastSeq, coveredSeq, bodyAhead, owner } }
 }
 
-/** Returns the owner. Returns the known object when owner and epoch are unchanged, so that the head can stay the same object. */
+/** Returns the owner in a stamp. Returns the known object when owner and epoch are unchanged, so that the head can stay the same object. */
 function ownerOf({ owner: known }: DocumentHead, owner: number, epoch: number): DocumentHead['owner'] {
   if (Number.isNaN(owner)) return null
   return known?.owner === owner && known.epoch === epoch ? known : { owner, epoch }
 }
 
-/** A head that was written after its stamp was read keeps its place in the list. */
+/** Sorts the heads again when one was written after its stamp was read. */
 function ordered(heads: readonly DocumentHead[]): readonly DocumentHead[] {
   const inOrder = heads.every((head, i) => i === 0 || (heads[i - 1]?.updatedAtMs ?? 0) >= head.updatedAtMs)
   return inOrder ? heads : heads.toSorted((a, b) => b.updatedAtMs - a.updatedAtMs)
 }
 
-/** The workspaces whose list was read longest ago are forgotten first. */
+/** Remembers the list of a workspace. Above the limit the workspaces whose list was read longest ago are forgotten. */
 function remember(workspaces: Map<string, Remembered>, workspaceId: string, read: Remembered, maxBytes: number): void {
   workspaces.delete(workspaceId)
   if (read.bytes > maxBytes) return

@@ -1,6 +1,6 @@
 import type { DocumentHead } from '../../documents/document-store.port.ts'
 
-/** A head, the checksums of its row and of its lineage, and about how many bytes it takes in memory. */
+/** A head, the checksums of its row and of its lineage, and its approximate bytes in memory. */
 export interface CheckedHead {
   readonly crc32: number
   readonly lineageCrc32: number | null
@@ -8,18 +8,18 @@ export interface CheckedHead {
   readonly head: DocumentHead
 }
 
-/** Reads the list of a workspace in two steps, so that a reader who remembers heads need not read them again. */
+/** Reads the list of a workspace in two steps, stamps and heads, so that a reader that remembers heads need not read them again. */
 export interface HeadLists {
-  /** Returns the stamps of a workspace, or of what may have changed in it since the mark of an earlier answer. */
+  /** Returns the stamps of a workspace, or only of documents that may have changed since `since`, the mark of an earlier answer. */
   stamps(workspaceId: string, since: number | null): Promise<Stamps>
-  /** Returns heads in no order. A damaged document does not make the list fail: it is left out and logged. [LIFE-5] */
+  /** Returns heads in no particular order. A damaged document is left out and logged, and does not make the list fail. [LIFE-5] */
   heads(keys: readonly number[]): Promise<readonly CheckedHead[]>
 }
 
 /**
- * The numbers of a stamp. Two heads with the same first three numbers and the same `lineage_crc32`, which is NaN before a document has a
- * lineage, can differ only in the other numbers, which are NaN when the log has no head. `owner` and `epoch` are also NaN when nobody owns
- * the document.
+ * The numbers of a stamp. When two stamps have the same `key`, `version`, `crc32` and `lineage_crc32`, the heads can differ only in the numbers of
+ * the stamp. `lineage_crc32` is NaN before a document has a lineage. The numbers of the log are NaN when the log has no head. `owner` and `epoch` are
+ * NaN when the document has no owner.
  */
 export const STAMP = [
   'key',
@@ -34,10 +34,10 @@ export const STAMP = [
 ] as const
 
 export interface Stamps {
-  /** Names the moment for a later call; `null` when the next call has to read everything again. */
+  /** Identifies this moment for a later call; `null` when the next call has to read all stamps. */
   readonly mark: number | null
-  /** The keys, also of other workspaces, whose documents alone may be others than at the given mark; `null`: all of them may. */
+  /** Keys of all documents, also in other workspaces, that may have changed since the given mark; `null` when any document may have changed. */
   readonly changed: readonly number[] | null
-  /** `STAMP` numbers for each document of the workspace, or of those in `changed`, in list order, as the bytes of a Float64Array. */
+  /** The numbers of `STAMP` for each document of the workspace, or for those in `changed`, in list order, as the bytes of a Float64Array. */
   readonly numbers: Uint8Array
 }

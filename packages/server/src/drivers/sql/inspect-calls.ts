@@ -4,7 +4,9 @@ import type { Connection } from './tables.ts'
 
 const PAGE_ROWS = 500
 
-/** Yields a sentence for each call record that is not what was written. They may be long, so they are read one by one. [OPS-11, AG-67] */
+/**
+ * Yields a sentence for each call record that differs from what was written. Call records may be long, so they are read one by one. [OPS-11, AG-67]
+ */
 export async function* callProblems(db: Connection): AsyncGenerator<string> {
   for await (const { key, version } of places(db)) {
     const row = await db
@@ -13,7 +15,7 @@ export async function* callProblems(db: Connection): AsyncGenerator<string> {
       .where('key', '=', key)
       .where('version', '=', version)
       .executeTakeFirst()
-    // Somebody may have removed it meanwhile.
+    // The call record may have been removed meanwhile.
     if (row === undefined) continue
     const refs = await db.selectFrom('call_refs').select('hash').where('key', '=', key).where('version', '=', version).execute()
     const name = `a call record of document key ${key} (version ${version})`

@@ -13,7 +13,7 @@ import type { Connection } from './tables.ts'
 const REASONS: ReadonlySet<string> = new Set(CAPTURE_REASONS)
 
 /**
- * Returns everything stored for one document; `null` when there is no such document. `db` must be a transaction, so that all of it is of
+ * Returns everything that is stored for one document; `null` when the document does not exist. `db` must be a transaction, so that all rows are of
  * the same moment.
  */
 export async function inspectDocument(db: Connection, key: number): Promise<StoredDocument | null> {
@@ -98,7 +98,7 @@ function readableOf(
   return { records, throughSeq }
 }
 
-/** Reads the snapshots that have their checksum. `stored`: the sequences of all stored snapshots, newest first. */
+/** Reads the snapshots whose checksum is right. `stored`: the sequences of all stored snapshots, newest first. */
 async function trustedSnapshots(
   db: Connection,
   key: number,
@@ -114,7 +114,7 @@ async function trustedSnapshots(
   return { good, stored: rows.map((row) => row.through_seq) }
 }
 
-/** Reads all records, also those that a snapshot replaces: they are needed if that snapshot is damaged and an older one is used. [D8] */
+/** Reads all records, also those that a snapshot replaces, because they are needed when that snapshot is damaged and an older one is used. [D8] */
 async function trustedRecords(
   db: Connection,
   key: number,
@@ -186,7 +186,7 @@ async function referencesOf(
   }))
 }
 
-/** Returns the text; a stored text that cannot be decoded is returned as stored. */
+/** Decodes a stored text. Returns a text that cannot be decoded unchanged. */
 function readable(stored: string): string {
   try {
     return originalText(stored)

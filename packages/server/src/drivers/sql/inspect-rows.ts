@@ -5,14 +5,14 @@ import type { Connection, Tables } from './tables.ts'
 const PAGE_ROWS = 500
 
 /**
- * For each table, the columns that order its rows, and the column that a finding names. `registries` and call records are long and are read one
- * by one elsewhere.
+ * For each table, the columns that order its rows, and the column whose value a finding shows. `registries` and call records are missing here: they
+ * are long and are read one by one elsewhere.
  */
 const READ: {
   readonly [T in Exclude<SummedTable, 'registries' | 'call_records'>]: { readonly by: readonly string[]; readonly named: string }
 } = {
   tombstones: { by: ['workspace_id', 'id'], named: 'id' },
-  // A jti is part of a token, so it is not printed. [OPS-6]
+  // A jti is a part of a token, so a finding does not show it. [OPS-6]
   revocations: { by: ['jti'], named: 'revoked_at_ms' },
   share_links: { by: ['id'], named: 'id' },
   blob_grants: { by: ['workspace_id', 'hash'], named: 'hash' },
@@ -23,7 +23,7 @@ const READ: {
   remembered_writes: { by: ['workspace_id', 'request'], named: 'request' },
 }
 
-/** Yields a sentence for each row of these tables that fails its checksum. [OPS-11] */
+/** Yields a sentence for each row of the tables in `READ` that fails its checksum. [OPS-11] */
 export async function* changedRows(db: Connection): AsyncGenerator<string> {
   for (const table of Object.keys(READ) as (keyof typeof READ)[]) {
     for await (const row of rowsOf(db, table)) {

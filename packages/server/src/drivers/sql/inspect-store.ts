@@ -141,9 +141,7 @@ function contentsOf({ db, structure, close, isServerLost }: OpenedStore): Stored
   }
 }
 
-/**
- * Uses one transaction per document: writes of a running relay are seen completely or not at all, and no long transaction delays the relay.
- */
+/** Reads one document in one transaction. Writes of a running relay are seen completely or not at all, and no long transaction delays the relay. */
 function atOneMoment(db: Connection, key: number, work: Parameters<StoredContents['eachDocument']>[0]): Promise<void> {
   return db
     .transaction()
@@ -155,7 +153,7 @@ function atOneMoment(db: Connection, key: number, work: Parameters<StoredContent
 }
 
 /**
- * Yields rows whose document or point does not exist. Each statement sees a single moment, and each write of the relay is a single
+ * Yields a sentence for each row whose document or point does not exist. Each statement sees a single moment, and each write of the relay is a single
  * transaction, so a running relay causes no false findings.
  */
 async function* strayRows(db: Connection): AsyncGenerator<string> {
@@ -188,7 +186,7 @@ async function* registryProblems(db: Connection): AsyncGenerator<string> {
       .where('kind', '=', kind)
       .executeTakeFirst()
     const name = `the registry ${JSON.stringify(kind)} of workspace ${JSON.stringify(workspace_id)}`
-    // Registries are never removed. If a listed name finds no row, the stored name is no longer valid text.
+    // Registries are never removed. So when a listed name finds no row, the stored name is no longer valid text.
     if (row === undefined) {
       yield `${name} is not found under its name`
       continue

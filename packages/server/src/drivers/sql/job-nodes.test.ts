@@ -11,7 +11,7 @@ const newStore = temporaryStores()
 
 await onPostgres((url) =>
   describe('maintenance jobs on several nodes', () => {
-    it('[LIFE-30] a batch does nothing while another node runs the same job, and other jobs do not stop it', async () => {
+    it('[LIFE-30] a job does nothing while another node runs the same job, but runs beside other jobs', async () => {
       await using store = await openFeedStore(url)
       const ref = { workspaceId: 'w', id: randomUUID() }
       const { key } = written(await store.documents.write(creation(ref)))

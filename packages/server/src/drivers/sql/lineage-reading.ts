@@ -4,10 +4,10 @@ import type { Logger } from '../../kernel/log.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import { giveLineages } from './lineage.ts'
 
-/** Runs a read. When a head in its answer has no lineage, gives it one and reads again. */
+/** Runs a read. When a head in the answer has no lineage, stores one for it and reads again. */
 export type GiveLineages = <T>(read: () => Promise<T>, headsOf: (answer: T) => readonly DocumentHead[]) => Promise<T>
 
-/** Heads of one transaction. */
+/** Number of documents that get a lineage in one transaction. */
 const BATCH = 500
 
 /**

@@ -28,7 +28,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     }
   }
 
-  /** Creates documents as the release before lineages did. */
+  /** Creates documents and removes their lineages, as the release before lineages left them. */
   async function leave(count: number): Promise<void> {
     await using(async ({ documents }) => {
       for (let n = 0; n < count; n++) await documents.write(creation(ref(n)))
@@ -58,7 +58,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     })
   })
 
-  it('[WS-61] [LIFE-30] lineages are given in bounded batches, and those given before an interruption are kept', async () => {
+  it('[WS-61] [LIFE-30] documents get lineages in bounded batches, and keep those from before an interruption', async () => {
     await leave(7)
     await using(async ({ documents }) => {
       const first = await documents.giveLineages(0, 3)
@@ -69,7 +69,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     await using(async ({ documents }) => {
       let at = { lastKey: 0, more: true }
       while (at.more) at = await documents.giveLineages(at.lastKey, 3)
-      // All documents have lineages now; the next call continues after the last key.
+      // All documents have a lineage now, so the next call continues after the last key.
       expect(await documents.giveLineages(at.lastKey, 3)).toEqual({ lastKey: at.lastKey, more: false })
     })
     const all = await storedLineages()
@@ -77,7 +77,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     expect(new Set(all).size).toBe(7)
   })
 
-  it('[WS-61] [LIFE-29] a document read before its batch gets its lineage then, the same from every call', async () => {
+  it('[WS-61] [LIFE-29] a document that is read before its batch gets its lineage then, the same in every read', async () => {
     await leave(6)
     await using(async ({ documents }) => {
       const state = await documents.state(ref(0))
@@ -100,7 +100,7 @@ describe.each(engines)('documents of an older release on $name', ({ open }) => {
     })
   })
 
-  it('[WS-61] two simultaneous readers get the same lineage', async () => {
+  it('[WS-61] two simultaneous readers of a document get the same lineage', async () => {
     await leave(1)
     await using(async ({ documents }) => {
       const seen = await Promise.all(Array.from({ length: 8 }, () => documents.state(ref(0))))

@@ -10,12 +10,12 @@ export function newLineage(random: Random): string {
   return Buffer.from(random.bytes(12)).toString('base64url')
 }
 
-/** The columns with a document's lineage, with a checksum of their own. */
+/** Returns the columns with a document's lineage, which have a checksum of their own. */
 export function lineageColumns({ workspace_id, id }: Named, lineage: string): LineageColumns {
   return { lineage, lineage_crc32: lineageChecksum(workspace_id, id, lineage) }
 }
 
-/** True also for a row without a lineage. */
+/** Whether the lineage matches its checksum; true also for a row without a lineage. */
 export function isLineageIntact({ workspace_id, id, lineage, lineage_crc32 }: Named & LineageColumns): boolean {
   return lineage === null || lineageChecksum(workspace_id, id, lineage) === lineage_crc32
 }

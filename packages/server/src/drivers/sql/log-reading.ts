@@ -5,10 +5,10 @@ import { removalsOf } from './removals.ts'
 import { originalText } from './stored-text.ts'
 import type { Connection } from './tables.ts'
 
-/** Checks every checksum, and that the sequence has no gap up to the head. [LIFE-5] */
+/** Loads a log. Checks every checksum, and that the sequence has no gap up to the head. [LIFE-5] */
 export async function loadLog(db: Connection, key: number): Promise<LoadedLog> {
   const first = await tryLoad(db, key)
-  // A compaction between the two reads looks like a gap, so the log is read a second time.
+  // A compaction between two reads looks like damage, so a damaged log is read a second time.
   return first.kind === 'damaged' ? tryLoad(db, key) : first
 }
 
@@ -56,7 +56,7 @@ async function readInOrder(
   return { records, problem: null }
 }
 
-/** Returns records above `seq`. When earlier ones were compacted away, the caller sees it by the first sequence. */
+/** Returns the records above `seq`. When earlier records were compacted away, the first sequence shows it. */
 export async function recordsAfter(db: Connection, key: number, seq: number): Promise<readonly LogRecord[]> {
   const first = await db
     .selectFrom('updates')

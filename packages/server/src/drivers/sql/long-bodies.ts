@@ -3,8 +3,8 @@ import { contentOf, type ReadBody, type StoredContent } from './stored-content.t
 import type { Connection } from './tables.ts'
 
 /**
- * The content of a long stored body, read before the transaction that keeps it. It is valid while the stored checksum is the same: a body may
- * also be replaced within a version.
+ * The content of a long stored body, read before the transaction that keeps it as a point. The content is valid while the stored checksum is the
+ * same, because a body may also be replaced within a version.
  */
 export interface LongBody {
   readonly key: number
@@ -12,17 +12,17 @@ export interface LongBody {
   readonly content: StoredContent | null
 }
 
-/** Reads long stored bodies in a thread of their own, so that no other document's commit waits for them. [LIFE-8] */
+/** Reads long stored bodies in a separate thread, so that commits of other documents do not wait for this. [LIFE-8] */
 export interface LongBodies extends AsyncDisposable {
   /**
-   * Returns `null` when the body is short or could not be read; the transaction then reads it itself. Never rejects.
+   * Returns the content of a long body. Returns `null` when the body is short or cannot be read; the transaction then reads it itself. Never rejects.
    */
   look(document: { readonly key: number; readonly version: number; readonly sizeBytes: number }): Promise<LongBody | null>
 }
 
 export const LONG_BYTES = 1024 * 1024
 const DEADLINE_MS = 30_000
-/** After a longer body the thread has so much memory that it is replaced by a new one. */
+/** After a body longer than this the thread uses so much memory that a new thread replaces it. */
 const ENDS_THREAD_BYTES = 16 * 1024 * 1024
 
 export function openLongBodies(reader: Connection): LongBodies {
@@ -36,7 +36,7 @@ export function openLongBodies(reader: Connection): LongBodies {
       if (sizeBytes < LONG_BYTES) return null
       const row = await readBody(reader, key).catch(() => undefined)
       if (row === undefined || row.version !== version) return null
-      // A copy, since the engine's buffer may be a view on memory that must not be transferred.
+      // Copies the bytes, since the engine's buffer may be a view on memory that must not be transferred.
       const task = { key, body: new Uint8Array(row.body), crc32: row.crc32 }
       const endsThread = sizeBytes > ENDS_THREAD_BYTES
       const outcome = await pool.run({ task, transfer: [task.body.buffer], deadlineMs: DEADLINE_MS, endsThread })
@@ -46,19 +46,19 @@ export function openLongBodies(reader: Connection): LongBodies {
   }
 }
 
-/** Whether the body that was read before is still the stored one. */
+/** Whether the body that was read before is still the stored body. */
 export async function isStillStored(db: Connection, { key, crc32 }: LongBody): Promise<boolean> {
   const row = await db.selectFrom('bodies').select('crc32').where('key', '=', key).executeTakeFirst()
   return row?.crc32 === crc32
 }
 
-/** Reads the content of a document's stored body here and now; `null` when it is damaged or missing. */
+/** Reads the content of a document's stored body in this thread; `null` when the body is damaged or missing. */
 export async function storedContent(db: Connection, key: number): Promise<StoredContent | null> {
   const row = await db.selectFrom('bodies').select(['body', 'crc32']).where('key', '=', key).executeTakeFirst()
   return row === undefined ? null : contentOf({ key, ...row })
 }
 
-/** Reads body and version of the same moment. */
+/** Reads body and version at the same moment. */
 function readBody(reader: Connection, key: number) {
   return reader
     .selectFrom('bodies')

@@ -12,7 +12,7 @@ export interface PendingStep {
   readonly name: string
   /** Whether `relay serve` runs the step by itself. */
   readonly safe: boolean
-  /** Bytes of the rows that the step passes over; its duration grows with them. */
+  /** Bytes of the rows that the step reads or writes; the duration of the step grows with them. */
   readonly bytes: number
   /** Estimated duration in seconds, at least 1. */
   readonly seconds: number
@@ -20,19 +20,19 @@ export interface PendingStep {
   readonly spaceBytes: number
 }
 
-/** The pending steps. The numbers are estimates from the sizes of tables. */
+/** The pending steps of a store. The numbers are estimates from the sizes of tables. */
 export interface MigrationPlan {
   readonly steps: readonly PendingStep[]
   /** Size of the whole database, which is about the size of a backup. */
   readonly storeBytes: number
 }
 
-/** Bytes of rows that a step processes in a second on two shared cores; a faster machine needs less time. */
+/** Bytes of rows that a step processes in a second on two shared cores. A faster machine needs less time. */
 const BYTES_PER_SECOND = 20_000_000
 /** Growth for the pages of new tables and indexes. */
 const STEP_BYTES = 65_536
 
-/** Lists the steps that this program knows and the store has not run. May be called while a relay runs. [CFG-11] */
+/** Lists the steps that this program knows and that have not run on the store. May be called while a relay runs. [CFG-11] */
 export async function planMigration(url: string, log: Logger): Promise<MigrationPlan> {
   if (url.startsWith('sqlite:')) {
     const { db, close } = openSqliteReader(url.slice('sqlite:'.length))

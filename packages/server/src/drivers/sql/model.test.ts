@@ -16,7 +16,7 @@ interface Step {
   readonly workspace: number
   readonly id: number
   readonly size: number
-  /** Whether the caller's state is outdated. */
+  /** Whether the call uses an outdated state. */
   readonly stale: boolean
   readonly gated: boolean
 }
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   gated: fc.boolean(),
 })
 
-/** Runs the same step on the store and on the model, with arguments from the model. */
+/** Runs the same steps on the store and on the model, with arguments from the model. */
 class Run {
   readonly #store: StoreUnderTest
   readonly #model = new StoreModel()

@@ -12,22 +12,20 @@ import { openDatabase } from './database.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openStorage } from './storage.ts'
 
-/** Returns a clock that almost stands still except for `move`, so that the speed of the machine does not matter. */
+/** Returns a clock that moves only by `move`, apart from a tiny amount, so that the speed of the machine does not matter. */
 function slowClock(): Clock & { move(byMs: number): void } {
   let movedMs = 0
-  // The clock moves a little, because each heartbeat is identified by its time.
+  // The clock must move a little, because each heartbeat is identified by its time.
   const monotonicMs = () => movedMs + performance.now() / 1_000
   return { nowMs: systemClock.nowMs, monotonicMs, move: (byMs) => void (movedMs += byMs) }
 }
 
-/** The delay that heartbeats once a second and checks twice a second may add. */
+/** The delay in ms that heartbeats (once a second) and checks (twice a second) may add. */
 const LOOKS_MS = 2_000
 
 await onPostgres((url) => {
   describe.concurrent('a node with its store in a thread and a network that a test can break', () => {
-    /**
-     * Starts a node that reaches the server through its own proxy. `clock`: by which it measures how long the server is silent.
-     */
+    /** Starts a node that reaches the server through its own proxy. `clock` measures how long the server is silent. */
     async function startNode(nodeId: string, onTestFinished: (end: () => Promise<void>) => void, clock: Clock = systemClock) {
       const { hostname, port } = new URL(url)
       const proxy: TcpProxy = await startTcpProxy({ host: hostname, port: Number(port || 5432) })
@@ -70,7 +68,7 @@ await onPostgres((url) => {
     }
 
     it(
-      '[LIFE-27] when the server is silent the node refuses after 4 s, suspends after 10 s, and later serves under a new incarnation',
+      '[LIFE-27] while the server is silent a node refuses after 4 s, suspends after 10 s, and later serves under a new incarnation',
       async ({ onTestFinished, expect }) => {
         const { life, proxy, calls } = await startNode('silent', onTestFinished)
         await expect.poll(() => life.mayTakeOver, { timeout: patience(10_000) }).toBe(true)
@@ -119,7 +117,7 @@ await onPostgres((url) => {
     )
 
     it(
-      '[LIFE-27] when the server refuses connections for longer the node suspends after 10 s, and later serves again',
+      '[LIFE-27] when the database server refuses connections, a node suspends after 10 s and later serves again',
       async ({ onTestFinished, expect }) => {
         const { life, proxy, calls } = await startNode('refused', onTestFinished)
         await expect.poll(() => life.phase, { timeout: patience(10_000) }).toBe('serving')

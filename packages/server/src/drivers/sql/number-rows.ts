@@ -1,7 +1,7 @@
-/** Rows as drivers return them when each row is an array. */
+/** Rows of numbers as drivers return them when each row is an array. */
 export type NumberRows = readonly (readonly (number | null)[])[]
 
-/** The numbers of all rows in one array, with NaN for null. */
+/** Returns the numbers of all rows in one array, with NaN for null. */
 export function flatNumbers(rows: NumberRows): Float64Array<ArrayBuffer> {
   const columns = rows[0]?.length ?? 0
   const numbers = new Float64Array(rows.length * columns)

@@ -15,9 +15,9 @@ import type { Writer } from './tables.ts'
 
 interface Node extends StorageHost {
   readonly inc: number
-  /** While true, commits stay written but not committed, as in a paused process. */
+  /** While true, transactions stay written but not committed, as in a paused process. */
   hold: boolean
-  /** Faults of the next commits; `null` for a commit without a fault. */
+  /** The faults of the next commits; `null` lets a commit succeed. */
   readonly faults: (CommitFault | null)[]
 }
 
@@ -104,7 +104,7 @@ await onPostgres((url) => {
       }
     })
 
-    it('[LIFE-26] an acquire that waited behind another acquire compares the owner again, and returns owned', async () => {
+    it('[LIFE-26] an acquire that waited for another acquire compares the owner again, and returns owned', async () => {
       const { key } = await newDocument()
       a.hold = true
       const first = a.ownership.acquire(key)
@@ -116,7 +116,7 @@ await onPostgres((url) => {
       expect(await second).toEqual({ kind: 'owned', by: { owner: a.inc, epoch: 1 } })
     })
 
-    it('[LIFE-26] an append that waited behind a takeover is fenced and not stored', async () => {
+    it('[LIFE-26] an append that waited for a takeover is fenced and not stored', async () => {
       const { key } = await newDocument()
       await a.ownership.acquire(key)
       await rows.silence(a.inc, 16_000)
@@ -131,7 +131,7 @@ await onPostgres((url) => {
       expect(await lengthOfLog(key)).toBe(0)
     })
 
-    it('[LIFE-26] a takeover that waited behind an append begins after the appended record', async () => {
+    it('[LIFE-26] a takeover that waited for an append begins after the appended record', async () => {
       const { key } = await newDocument()
       await a.ownership.acquire(key)
       await rows.silence(a.inc, 16_000)
@@ -200,7 +200,7 @@ await onPostgres((url) => {
       expect((await b.documents.list('w')).find(({ key }) => key === head.key)).toEqual({ ...head, owner })
     })
 
-    it('[LIFE-26] one of several nodes limits how long its transactions stay idle and wait for locks; a single relay does not', async () => {
+    it('[LIFE-26] one of several nodes, unlike a single relay, limits the idle time and lock waits of its transactions', async () => {
       const limitsOf = async (db: Database['reader'] | Writer) => {
         const found = await sql<{ idle: string; lock: string }>`
           select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`.execute(
@@ -213,7 +213,7 @@ await onPostgres((url) => {
       const ofNode = await openDatabase(url, { synchronous: 'FULL', node: { inc: null } }, silentLogger)
       opened.push({ [Symbol.asyncDispose]: () => ofNode.close() })
       expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
-      // While the store is prepared, these limits are longer: steps may be far apart, and another node may take long.
+      // These limits are longer while the store is prepared: steps may take long, and so may another node that holds the lock.
       const preparing = ofNode.writer.transaction().execute(async (writer) => {
         await ofNode.engine.lockStore(writer)
         return limitsOf(writer)
@@ -222,7 +222,7 @@ await onPostgres((url) => {
       expect(await limits(ofNode)).toEqual({ idle: '3s', lock: '5s' })
     })
 
-    it('[LIFE-7] a change of the end of a log or its owner updates no index', async () => {
+    it('[LIFE-7] a change of the end of a log or of its owner updates no index', async () => {
       const { rows: indexes } = await sql<{ name: string }>`
         select indexname as name from pg_indexes where tablename = 'log_heads'`.execute(beside.reader)
       expect(indexes).toEqual([{ name: 'log_heads_pkey' }])

@@ -7,7 +7,7 @@ import { openStoreSource } from './store-source.ts'
 import { nodeRows, storesOfNode } from './testing/nodes-under-test.ts'
 import { openHost, temporaryStore, temporaryStores } from './testing/store-under-test.ts'
 
-// SQLite is used by one process, which here acts as one node after the other.
+// Only one process can use a SQLite file. Here it acts as one node after the other.
 describeOwnershipContract('SQLite', async () => {
   const { url, path, remove } = temporaryStore()
   const node = { inc: null }

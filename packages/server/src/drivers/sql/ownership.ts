@@ -7,9 +7,9 @@ import type { Engine } from './engine.ts'
 import type { Connection, Writer } from './tables.ts'
 import { tenureOf } from './tenure-columns.ts'
 
-/** After a takeover from a silent node, the document is not taken from another silent node for this long. */
+/** A document that was taken from a silent node is not taken from another silent node for this long. */
 const TAKEN_AGAIN_MS = 5_000
-/** Takeovers longer ago than this are not counted. */
+/** Takeovers that are older than this are not counted. */
 const TAKEOVERS_MS = 600_000
 
 export function sqlOwnership(engine: Engine, queue: CommitQueue): Ownership {
@@ -34,7 +34,7 @@ export function sqlOwnership(engine: Engine, queue: CommitQueue): Ownership {
   }
 }
 
-/** Whether the lease of a node has not ended. */
+/** Whether the lease of a node is not over. */
 export async function isAlive(db: Connection, inc: Incarnation, nowMs: RawBuilder<number>): Promise<boolean> {
   const row = await db
     .selectFrom('nodes')
@@ -45,19 +45,19 @@ export async function isAlive(db: Connection, inc: Incarnation, nowMs: RawBuilde
   return row !== undefined
 }
 
-/** What the database says about a document and its owner at one moment. */
+/** The owner of a document and the facts of the database about it, at one moment. */
 export interface Standing {
   readonly by: Tenure
-  /** `null` when the owner has left, or a newer start of that node has replaced it. */
+  /** When the lease of the owner ends; `null` when the owner has left, or a newer start of that node has replaced it. */
   readonly leaseUntilMs: number | null
-  /** When the document was last taken from a node that had not released it; `null` when it never was. */
+  /** When the document was last taken from a node that had not released it; `null` when that has never happened. */
   readonly takenAtMs: number | null
   readonly nowMs: number
 }
 
 /**
- * Decides whether a node may take a document from its owner, and returns why: the owner is silent, or has ended. Returns `null`
- * when the node may not. `seen` as in `Ownership.acquire`. [LIFE-26]
+ * Decides whether a node may take a document from its owner, and returns why: the owner is silent or has ended. Returns `null` when the node may not.
+ * `seen` has the meaning that it has in `Ownership.acquire`. [LIFE-26]
  */
 export function mayTake({ by, leaseUntilMs, takenAtMs, nowMs }: Standing, seen: Tenure | undefined): 'silent' | 'ended' | null {
   if (leaseUntilMs === null || leaseUntilMs <= nowMs) return 'ended'
@@ -73,10 +73,7 @@ interface Acquiring {
   readonly seen: Tenure | undefined
 }
 
-/**
- * Acquires a free document with one statement. Otherwise decides under the lock of the document, so that no append is in
- * progress.
- */
+/** Acquires a free document with one statement. Otherwise decides under the lock of the document, so that no append is running. */
 async function acquire(writer: Writer, engine: Engine, { key, me, seen }: Acquiring): Promise<AcquireOutcome> {
   const free = await take(writer, engine, key, me, 'when free')
   if (free !== null) return free
@@ -116,7 +113,7 @@ async function take(
     .updateTable('log_heads')
     .set({ owner: me, epoch: sql<number>`coalesce(epoch, 0) + 1` })
     .where('key', '=', key)
-    // When the statement has waited for a lock on the row, PostgreSQL compares the then current owner.
+    // A statement that has waited for a lock on the row compares the owner after the wait.
     .$if(which === 'when free', (all) => all.where((e) => e.or([e('owner', 'is', null), e('owner', '=', me)])))
     .returning((e) => [
       'epoch',
@@ -133,7 +130,7 @@ async function take(
   return { kind: 'acquired', owner: me, epoch: Number(row.epoch), lastSeq: row.last_seq, takeovers: row.takeovers ?? 0 }
 }
 
-/** Records a takeover. If the former owner is alive, its next heartbeat returns the raised `robbed`. */
+/** Records a takeover. When the former owner is alive, its next heartbeat returns the raised `robbed`. */
 async function noteTakeover(
   writer: Writer,
   from: Incarnation,

@@ -15,7 +15,7 @@ export function postgresAppends(node: OwnNode): Pick<Engine, 'advanceLogs' | 'in
   }
 }
 
-/** `Database.appendAtOnce`: of one of several nodes, whose `place` is `null`, or of a relay that has a place. */
+/** Makes `Database.appendAtOnce`. `place` is `null` for one of several nodes; a relay that uses the store alone has a place. */
 export function appendsAtOnce(db: Connection, node: OwnNode, place: (() => Place) | null): NonNullable<Database['appendAtOnce']> {
   if (place === null)
     return async (advances, rows) => {
@@ -38,14 +38,14 @@ export function appendsAtOnce(db: Connection, node: OwnNode, place: (() => Place
   }
 }
 
-/** Stores the records whose logs have moved. */
+/** Makes the statement that stores the records whose logs have moved. */
 const storing = (rows: UpdateColumns): RawBuilder<unknown> =>
   sql`${INSERT_UPDATES} ${rowsOf(rows)} join moved on moved.key = r.key`
 
 const keysOf = ({ rows }: { readonly rows: readonly { readonly key: number }[] }): ReadonlySet<number> =>
   new Set(rows.map(({ key }) => key))
 
-/** `condition`: a further condition of the statement, which begins with AND. */
+/** Makes the update that moves the ends of the logs. `condition` is added to its conditions and begins with AND. */
 function advancing(node: OwnNode, advances: readonly LogAdvance[], condition = sql``): RawBuilder<{ key: number }> {
   const [keys, after, counts] = [
     advances.map(({ key }) => key),
@@ -67,9 +67,9 @@ function advancing(node: OwnNode, advances: readonly LogAdvance[], condition = s
         returning log_heads.key`
 }
 
-/** A query whose rows are those of the records; its source is named `r`. */
+/** Makes a query that returns a row for each record. The source of the rows has the name `r`. */
 function rowsOf({ keys, seqs, actors, timesMs, checksums, updates }: UpdateColumns): RawBuilder<unknown> {
-  // One binary parameter, which the server cuts into parts: an array of bytea would be sent as hexadecimal text.
+  // The bytes of all records are one binary parameter, which the server cuts into parts: an array of bytea would be sent as hexadecimal text.
   const starts: number[] = []
   let end = 0
   for (const update of updates) {

@@ -16,7 +16,7 @@ import { openHost } from './testing/store-under-test.ts'
 const LONG_TEST_MS = patience(15_000)
 
 await onPostgres((url) => {
-  /** A tool beside the relays that reads the store and changes it without them. */
+  /** A tool that reads the store and changes it without the relays. */
   let tool: Database
   const looking = async (): Promise<Database> => (tool ??= await openDatabase(url, { synchronous: 'FULL' }, silentLogger))
 
@@ -58,7 +58,7 @@ await onPostgres((url) => {
     const alone = (): Promise<StorageHost> => open(false)
     const describeNode = (nodeId: string) => ({ nodeId, linkUrl: 'ws://10.0.0.1:9879', program: '1' })
 
-    /** Starts a node whose main thread pulses. */
+    /** Starts a node whose main thread sends pulses. */
     async function node(nodeId: string): Promise<{ readonly host: StorageHost; readonly inc: number }> {
       const host = await open(true)
       const registered = await host.nodes.register(describeNode(nodeId))
@@ -99,16 +99,16 @@ await onPostgres((url) => {
     )
 
     it(
-      '[CFG-10] a node is refused beside a live single relay, and replaces one that has ended, which can write nothing afterwards',
+      '[CFG-10] a node is refused beside a live single relay, and replaces an ended one, which can then write nothing',
       async () => {
         const relay = await alone()
         await expect(node('a')).rejects.toThrow('a relay with [cluster] single_node')
-        // Another holder in the row makes the beat stand still, as if the relay had stopped.
+        // Sets another holder in the row, so that the beat stands still, as if the relay had stopped.
         await sql`update instances set holder = 'relay-stopped'`.execute((await looking()).writer)
         await node('a')
         const write = () => relay.documents.write(creation({ workspaceId: 'w', id: 'by-the-former' }))
         await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
-        // The heartbeat of the single relay does not take the place back.
+        // Waits for a heartbeat of the single relay, which must not take the place back.
         await new Promise((resolve) => setTimeout(resolve, 1_500))
         await expect(write()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
         expect(await sql`select 1 from instances`.execute((await looking()).reader)).toMatchObject({ rows: [] })
@@ -117,7 +117,7 @@ await onPostgres((url) => {
     )
 
     it(
-      '[LIFE-26] a single relay that replaces a hanging node takes its documents, so the node can write nothing when it goes on',
+      '[LIFE-26] a single relay that replaces a hanging node takes its documents, so the node can write nothing later',
       async () => {
         const { host } = await node('a')
         const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'owned' })))
@@ -146,7 +146,7 @@ await onPostgres((url) => {
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     })
 
-    it('[LIFE-5] a heartbeat counter that went back is reported as a loss, and the node goes on', async () => {
+    it('[LIFE-5] a heartbeat counter that went back is reported as a loss, and the node continues', async () => {
       const { host, inc } = await node('a')
       const before = losses.length
       await expect.poll(() => host.nodes.pulse(inc, 1)).toMatchObject({ newest: { robbed: 0 } })
@@ -156,13 +156,13 @@ await onPostgres((url) => {
       expect(await host.nodes.pulse(inc, 1)).toMatchObject({ kind: 'beating' })
     })
 
-    it('[LIFE-5] a row that the database lost is reported as a loss, and the node learns that it is gone', async () => {
+    it('[LIFE-5] a node whose row the database lost reports the loss, and learns that it is gone', async () => {
       const { host, inc } = await node('a')
       const before = losses.length
       await expect.poll(() => host.nodes.pulse(inc, 1)).toMatchObject({ newest: { robbed: 0 } })
       await sql`delete from nodes where inc = ${inc}`.execute((await looking()).writer)
       await expect.poll(() => host.nodes.pulse(inc, 1), { timeout: 5_000 }).toEqual({ kind: 'gone' })
-      // It is told once it is known that no other process has taken the row.
+      // The loss is reported after a check that no other process has taken the row.
       await expect.poll(() => losses.length, { timeout: 5_000 }).toBe(before + 1)
     })
 

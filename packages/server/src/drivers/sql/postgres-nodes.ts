@@ -33,19 +33,17 @@ import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
 const BEAT_MS = 1000
-/**
- * The row of an ended node is removed this long after its lease, unless a new start with the same node_id replaces it earlier.
- */
+/** The row of an ended node is removed this long after its lease, unless a new start with the same node_id has replaced it. */
 const FORGET_MS = 3_600_000
 
 export interface PostgresNodesOptions {
-  /** The connections for the statements at start and end. */
+  /** The connections for the statements at the start and the end. */
   readonly db: Kysely<Tables>
   /** Receives the incarnation of this process, which other statements compare. */
   readonly own: OwnNode
-  /** A separate connection with shorter timeouts: an answer after many seconds is of no use to a heartbeat. */
+  /** A separate connection with shorter timeouts, because a heartbeat has no use for an answer after many seconds. */
   readonly beats: Kysely<Tables>
-  /** The name of a holder's connections in `pg_stat_activity`. */
+  /** Returns the name of a holder's connections in `pg_stat_activity`. */
   readonly connectionsOf: (holder: string) => string
   readonly clock: Clock
   readonly timers: Timers
@@ -54,14 +52,14 @@ export interface PostgresNodesOptions {
   readonly onLoss: (loss: StoreLoss) => void
 }
 
-/** What this process knows of its own row. */
+/** The state that this process keeps about its own row. */
 interface OwnRow {
   readonly inc: Incarnation
   readonly nodeId: string
   beat: number
-  /** When the newest answered heartbeat was sent, by `clock`. */
+  /** When the newest answered heartbeat was sent, by the clock of this process. */
   beatenMs: number
-  /** The newest pulse: `atMs` by the clock of the main thread, and when it arrived, by `clock`. */
+  /** The newest pulse: `atMs` by the clock of the main thread, and `receivedMs`, its arrival by `clock`. */
   pulse: { readonly atMs: number; readonly receivedMs: number } | null
   inRow: number
   newest: Heartbeat | null
@@ -113,7 +111,7 @@ export class PostgresNodes implements NodeRegistry {
     const nowMs = this.#options.clock.monotonicMs()
     const rested = !this.#isFresh(own)
     own.pulse = { atMs, receivedMs: nowMs }
-    // Heartbeats have stopped while the main thread was silent; this starts them again.
+    // Heartbeats had stopped while the main thread was silent. Its pulse starts them again.
     if (rested) this.#due(own)
     return { kind: 'beating', newest: own.newest }
   }
@@ -128,7 +126,7 @@ export class PostgresNodes implements NodeRegistry {
     await this.#options.db.deleteFrom('nodes').where('inc', '=', inc).execute()
   }
 
-  /** Ends the heartbeat and leaves the row as it is. */
+  /** Ends the heartbeats and leaves the row unchanged. */
   async close(): Promise<void> {
     await this.#stop()
   }
@@ -140,14 +138,14 @@ export class PostgresNodes implements NodeRegistry {
     await this.#beating
   }
 
-  /** Returns `null` when another process has registered or had a heartbeat meanwhile. */
+  /** Inserts the row of this node. Returns `null` when another process has registered or sent a heartbeat meanwhile. */
   async #insert(
     { nodeId, linkUrl, program }: NodeDescription,
     former: Incarnation | undefined,
     ended: readonly Occupant[],
   ): Promise<Incarnation | null> {
     const { db, connectionsOf } = this.#options
-    // A relay that used the store alone may hold locks on documents in an open transaction for long. Nodes cannot.
+    // A single relay may hold locks on documents in a long open transaction, which nodes cannot. So its connections are ended.
     for (const { holder } of ended) await endConnections(db, connectionsOf(holder))
     return occupying(db, async (writer) => {
       if (!(await removeEnded(writer, ended))) return null
@@ -190,14 +188,14 @@ export class PostgresNodes implements NodeRegistry {
     if (this.#own !== own || own.isGone) return
     this.#cancel()
     if (!this.#isFresh(own)) {
-      // The next pulse starts the heartbeats again.
+      // Heartbeats stop here. The next pulse starts them again.
       own.inRow = 0
       return
     }
     this.#cancel = this.#options.timers.after(BEAT_MS, () => this.#due(own))
     this.#beating ??= this.#beat(own)
       .catch(() => {
-        // Heartbeats go on while the database is unreachable: the sender of the pulses decides what follows from the silence.
+        // Heartbeats continue while the database is unreachable. The sender of the pulses decides what follows from the silence.
         own.inRow = 0
       })
       .finally(() => {

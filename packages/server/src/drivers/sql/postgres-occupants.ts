@@ -3,7 +3,7 @@ import { LOCK_SEEDS } from './lock-seeds.ts'
 import { fact, setFact } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** A process that uses the store, as its row shows. */
+/** A process that uses the store, as its row shows it. */
 export interface Occupant {
   /** Identifies one start of a process. */
   readonly holder: string
@@ -17,9 +17,8 @@ export const PLACE = 'relay'
 const LOOK_MS = 200
 
 /**
- * Decides whether processes live, from their rows `first` and from their rows `now`, read `watchedMs` later. Only a change of
- * `beat` counts and no clock of another machine: a process whose beat has not changed for `patienceMs` while it was watched has
- * ended.
+ * Decides whether processes live, from their rows `first` and their rows `now`, which were read `watchedMs` later. Only a change of `beat` counts,
+ * and no clock of another machine. A process whose beat has not changed for `patienceMs` has ended.
  */
 export function judgeOccupants(
   first: readonly Occupant[],
@@ -36,14 +35,14 @@ export function judgeOccupants(
 export interface Watching<T> {
   /** Reads the rows of all processes that must have ended before `take`. */
   readonly read: () => Promise<readonly Occupant[]>
-  /** Called with the rows of ended processes. Returns `null` when it came too late, because the rows have changed since. */
+  /** Called with the rows of ended processes. Returns `null` when it was too late, because the rows have changed since. */
   readonly take: (ended: readonly Occupant[]) => Promise<T | null>
   readonly patienceMs: number
 }
 
 /**
- * Watches until it is clear whether one of the processes lives. Returns `null` when one does, else the result of `take`, which
- * may be called several times.
+ * Watches until it is clear whether one of the processes lives. Returns `null` when one does, else the result of `take`, which may be called several
+ * times.
  */
 export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>): Promise<T | null> {
   let first = await read()
@@ -68,12 +67,12 @@ export async function takeFromEnded<T>({ read, take, patienceMs }: Watching<T>):
   }
 }
 
-/** Returns the relay that uses the store alone; empty when there is none. */
+/** Returns the row of the relay that uses the store alone; empty when there is none. */
 export async function placeOccupants(db: Connection): Promise<readonly Occupant[]> {
   return db.selectFrom('instances').select(['holder', 'beat']).where('place', '=', PLACE).execute()
 }
 
-/** Returns the nodes that use the store together, or only those with `nodeId` when it is given. */
+/** Returns the rows of the nodes that use the store together; with `nodeId`, only rows of that node. */
 export async function nodeOccupants(db: Connection, nodeId?: string): Promise<readonly Occupant[]> {
   const rows = await db
     .selectFrom('nodes')
@@ -93,8 +92,8 @@ function incOf(holder: string): number | null {
 }
 
 /**
- * Removes the rows of ended processes from both tables. Returns `false` when one of the rows has changed or was removed since it
- * was read; the caller has to roll back then.
+ * Removes the rows of ended processes from both tables. Returns `false` when one of the rows has changed or was removed since it was read; the caller
+ * then has to roll back.
  */
 export async function removeEnded(writer: Writer, ended: readonly Occupant[]): Promise<boolean> {
   for (const { holder, beat } of ended) {
@@ -108,10 +107,10 @@ export async function removeEnded(writer: Writer, ended: readonly Occupant[]): P
   return true
 }
 
-/** The fact that names the process which became an occupant last. */
+/** Name of the fact that names the process which became an occupant last. */
 const LAST_HOLDER = 'last-holder'
 
-/** Notes that this process has become an occupant. Returns the one before it, `null` when none is known. */
+/** Records that this process has become an occupant. Returns the occupant before it, `null` when none is known. */
 export async function noteHolder(writer: Writer, holder: string): Promise<string | null> {
   const former = await lastHolder(writer)
   await setFact(writer, LAST_HOLDER, holder)
@@ -122,14 +121,14 @@ export function lastHolder(db: Connection): Promise<string | null> {
   return fact(db, LAST_HOLDER, ['store_facts'])
 }
 
-/** Keeps other processes from preparing the store, and from becoming occupants, until the transaction ends. */
+/** Locks the store until the transaction ends, so that no other process prepares it or becomes an occupant. */
 export async function lockStore(writer: Writer): Promise<void> {
-  // Waits without a limit: another node may take longer than `lock_timeout` to prepare the store.
+  // The wait has no limit, because another node may take longer than `lock_timeout` to prepare the store.
   await sql`set local lock_timeout = 0`.execute(writer)
   await sql`select pg_advisory_xact_lock(hashtextextended('store', ${sql.lit(LOCK_SEEDS.store)}))`.execute(writer)
 }
 
-/** Like `lockStore`, for a process that prepares the store: on a busy machine more time may pass between two of its steps. */
+/** Like `lockStore`, for a process that prepares the store: on a busy machine its transaction may be idle longer between two steps. */
 export async function lockStoreForSteps(writer: Writer): Promise<void> {
   await sql`set local idle_in_transaction_session_timeout = '30s'`.execute(writer)
   await lockStore(writer)
@@ -154,8 +153,7 @@ export async function occupying<T>(db: Connection, work: (writer: Writer) => Pro
 }
 
 /**
- * Ends the connections that have this name in `pg_stat_activity`. A paused process may hold locks in an open transaction, which
- * ends with its connection.
+ * Ends the connections with this name in `pg_stat_activity`. A paused process may hold locks in an open transaction, which ends with its connection.
  */
 export async function endConnections(db: Connection, name: string): Promise<void> {
   await sql`

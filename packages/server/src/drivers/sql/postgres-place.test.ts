@@ -47,11 +47,11 @@ describe('how a starting relay judges the rows of other relays', () => {
       ABANDONED_MS,
       'in use',
     ],
-  ] as const)('[CFG-10] %s', (_, first, now, watchedMs, verdict) => {
+  ] as const)('[CFG-10] for a starting relay %s', (_, first, now, watchedMs, verdict) => {
     expect(judgeOccupants(first, now, watchedMs, ABANDONED_MS)).toBe(verdict)
   })
 
-  it('[CFG-10] a live relay beats at least twice while it is watched, and one that was killed is replaced within 3 s', () => {
+  it('[CFG-10] a live relay has at least two heartbeats while it is watched, and a killed one is replaced within 3 s', () => {
     expect(ABANDONED_MS).toBeGreaterThanOrEqual(2 * BEAT_MS)
     expect(ABANDONED_MS).toBeLessThan(3000)
   })
@@ -90,7 +90,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await transaction.commit()
   }
 
-  it('[CFG-10] a second relay is refused while the first lives, and gets the place when it has left', async () => {
+  it('[CFG-10] a second relay is refused while the first lives, and gets the place after the first has left', async () => {
     const first = await relay()
     await expect(relay()).rejects.toThrow('in use by another process')
     await expect(migrateAll(url, silentLogger)).rejects.toThrow('in use by another process')
@@ -99,7 +99,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write((await relay()).database)
   })
 
-  it('[CFG-10] tools may write beside the relay, which notices that somebody has and does not take its own writes for it', async () => {
+  it('[CFG-10] a relay notices writes of tools beside it, and does not mistake its own writes for them', async () => {
     const { database } = await relay()
     const before = await database.changedBeside()
     await write(database)
@@ -113,9 +113,9 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     expect(await database.changedBeside()).not.toBe(after)
   })
 
-  it('[CFG-10] [LIFE-26] when the heartbeat stops another relay takes the place; the first then writes nothing and gets PlaceLostError', async () => {
+  it('[CFG-10] [LIFE-26] when the heartbeat of a relay stops another relay takes its place, and the first gets PlaceLostError', async () => {
     const paused = await relay()
-    // With another holder in the row the beat stands still, as if the relay had stopped.
+    // Sets another holder in the row, so that the beat stands still, as if the relay had stopped.
     await sql`update instances set holder = 'relay-stopped'`.execute(paused.database.reader)
     const next = await relay()
     expect(await paused.lost).toBeInstanceOf(PlaceLostError)
@@ -124,7 +124,10 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
   })
 
   describe('a relay that was paused while others had the store', () => {
-    /** Takes the place for a relay whose time stands still. `wake` does what its next transaction does, and tells what it is told then. */
+    /**
+     * Takes the place for a relay whose time stands still. `wake` runs the start of its next transaction and returns what the relay is notified of
+     * then.
+     */
     async function paused() {
       const beside = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)
       opened.add(beside)
@@ -147,7 +150,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
       }
     }
 
-    it('[CFG-10] [LIFE-26] when another relay has taken its place and left it again it gets PlaceLostError', async () => {
+    it('[CFG-10] [LIFE-26] a paused relay gets PlaceLostError when another relay has had its place meanwhile', async () => {
       const first = await paused()
       const other = await relay()
       await write(other.database)
@@ -157,7 +160,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
       expect(await first.rows()).toEqual([])
     })
 
-    it('[CFG-10] [LIFE-26] when one of several nodes has taken its place and left the store again it gets PlaceLostError', async () => {
+    it('[CFG-10] [LIFE-26] a paused relay gets PlaceLostError when one of several nodes has used the store meanwhile', async () => {
       const first = await paused()
       const node = await openDatabase(url, { synchronous: 'FULL', node: { inc: null } }, silentLogger)
       opened.add(node)
@@ -170,7 +173,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     })
   })
 
-  it('[LIFE-5] after a loss lists show what the store then has', async () => {
+  it('[LIFE-5] after a loss in the database, document lists show the present rows of the store', async () => {
     const losses: StoreLoss[] = []
     await using host = await openHost(url, { onLoss: (loss) => losses.push(loss) })
     const head = written(await host.documents.write(creation({ workspaceId: 'lost', id: 'doc' })))
@@ -184,7 +187,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     expect(await list('lost')).toEqual([{ ...head, lastSeq: 7 }])
   })
 
-  it('[CFG-10] [LIFE-26] the place is taken from a relay stopped in an open transaction, which the server rolls back', async () => {
+  it('[CFG-10] [LIFE-26] a relay replaces one stopped in an open transaction, which the server rolls back', async () => {
     await (await openDatabase(url, { synchronous: 'FULL' }, silentLogger)).close()
     const stopped = new pg.Client({ connectionString: url, application_name: 'docrelay relay-stopped' })
     stopped.on('error', () => undefined)
@@ -199,7 +202,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     expect(facts).toEqual([])
   })
 
-  it('[LIFE-5] a row that the database lost is written again, and the loss is reported', async () => {
+  it('[LIFE-5] a row of a relay that the database lost is written again, and the loss is reported', async () => {
     const { database, loss } = await relay()
     await database.reader.deleteFrom('instances').execute()
     await expect(database.begin()).rejects.toBeInstanceOf(PlaceLostError)
@@ -214,7 +217,7 @@ describe.skipIf(typeof server === 'string')('the place of the one relay on a Pos
     await write(database)
   })
 
-  it('[CFG-10] a lost connection neither gives the place away nor stops writing', async () => {
+  it('[CFG-10] a relay that loses its connections keeps its place and can write', async () => {
     const { database } = await relay()
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity

@@ -21,10 +21,7 @@ import type { StoreLoss } from './store-loss.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
 export const BEAT_MS = 1000
-/**
- * A holder whose beat stood still for this long while it was watched has ended. A new relay replaces a killed one
- * within 3 s.
- */
+/** A holder whose beat has not changed for this long while it was watched has ended. So a new relay replaces a killed one within 3 s. */
 export const ABANDONED_MS = 2500
 
 /** Another relay has taken the place of this one, which must not write any more. */
@@ -36,18 +33,18 @@ export class PlaceLostError extends Error {
 }
 
 export interface PlaceOptions {
-  /** For the statements of start and end. */
+  /** The connections for the statements at the start and the end. */
   readonly db: Kysely<Tables>
   /** A separate connection, so that the heartbeat never waits for a commit or a long read. */
   readonly beats: Kysely<Tables>
   readonly holder: string
-  /** The name of a holder's connections in `pg_stat_activity`. */
+  /** Returns the name of a holder's connections in `pg_stat_activity`. */
   readonly connectionsOf: (holder: string) => string
   readonly timers: Timers
   readonly log: Logger
   /** Called once when another relay has taken the place. */
   readonly onLost: (error: Error) => void
-  /** Called when the database came back without commits that it had confirmed. [LIFE-5] */
+  /** Called when the database has lost commits that it had confirmed. [LIFE-5] */
   readonly onLoss: (loss: StoreLoss) => void
 }
 
@@ -69,7 +66,7 @@ export class Place {
   }
 
   /**
-   * Takes the place, also from a relay that ended without leaving it. Resolves within 3 s.
+   * Takes the place, also from a relay that has ended without leaving it. Resolves within 3 s.
    *
    * @throws Error when another relay or one of several nodes uses the store
    */
@@ -87,8 +84,8 @@ export class Place {
   }
 
   /**
-   * Locks the row against a relay that wants the place, until the transaction ends. Every writing transaction calls
-   * this first: a relay that was paused and lost its place finds the row gone and writes nothing.
+   * Locks the row until the transaction ends, against a relay that wants the place. Every writing transaction calls this first: a relay that was
+   * paused and lost its place finds its row gone and writes nothing.
    *
    * @throws PlaceLostError
    */
@@ -109,7 +106,7 @@ export class Place {
     return new PlaceLostError()
   }
 
-  /** Gives up the place, so that the next relay need not wait. */
+  /** Gives up the place, so that the next relay need not wait for it. */
   async leave(): Promise<void> {
     const wasHeld = this.#state === 'held'
     this.#state = 'left'
@@ -137,7 +134,7 @@ export class Place {
   #beatNow(): Promise<void> {
     this.#cancel()
     this.#beating ??= this.#move()
-      // An unreachable database ends nothing: commits fail, and the row stays.
+      // An unreachable database does not end the place: commits fail, but the row stays.
       .catch(() => undefined)
       .finally(() => {
         this.#beating = null
@@ -166,8 +163,9 @@ export class Place {
   }
 
   /**
-   * Returns `null` when another process has the place, or had it in the meantime: what this relay remembers of the store is outdated then,
-   * revocations among it. A database that came back without its last commits names this relay still, or the one before it. [AUTH-14, LIFE-5]
+   * Inserts the row again after the database has lost it. Returns `null` when another process has the place or had it meanwhile: the data that this
+   * relay remembers of the store, such as revocations, is outdated then. When the database came back without its last commits, it still names this
+   * relay or the one before it. [AUTH-14, LIFE-5]
    */
   async #takeBack(writer: Writer): Promise<true | null> {
     const { holder } = this.#options
@@ -185,7 +183,7 @@ export class Place {
     onLoss({ kind: 'tail', detail })
   }
 
-  /** Returns `null` when another process has taken the place meanwhile. */
+  /** Takes the place of ended processes. Returns `null` when another process has taken the place meanwhile. */
   async #takeFrom(ended: readonly Occupant[]): Promise<true | null> {
     const { db, holder, connectionsOf } = this.#options
     for (const one of ended) await endConnections(db, connectionsOf(one.holder))
@@ -202,12 +200,12 @@ export class Place {
 const IN_USE =
   'the database is in use by another process: a relay whose heartbeat moves. A relay with [cluster] single_node uses a postgres: store alone; stop that one first'
 
-/** Returns the rows of all relays, whether they use the store alone or together. */
+/** Returns the rows of all processes that use the store, alone or together. */
 async function everybody(db: Connection): Promise<readonly Occupant[]> {
   return [...(await placeOccupants(db)), ...(await nodeOccupants(db))]
 }
 
-/** @throws Error when a relay uses the database; called before work that needs the store alone */
+/** Called before work that needs the store alone. @throws Error when a relay uses the database */
 export async function refuseBesideRelay(db: Connection): Promise<void> {
   const tables = (await db.introspection.getTables()).map(({ name }) => name)
   const read = async (): Promise<readonly Occupant[]> => [
@@ -218,7 +216,7 @@ export async function refuseBesideRelay(db: Connection): Promise<void> {
   if (isAlone === null) throw new StoreInUseError(IN_USE)
 }
 
-/** Inserts the row of a single relay. Returns `null` when the place was not free. */
+/** Inserts the row of a single relay. Returns `null` when the place is not free. */
 async function insertRow(writer: Writer, holder: string): Promise<true | null> {
   const { rows } = await sql`
     insert into instances (holder, place, beat, at_ms) select ${holder}, ${PLACE}, 1, ${NOW_MS} where not exists (select 1 from nodes)

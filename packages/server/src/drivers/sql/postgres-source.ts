@@ -11,7 +11,7 @@ const FIRST_FETCH_ROWS = 16
 const MOST_FETCH_ROWS = 1000
 const FETCH_BYTES = 4 << 20
 
-/** Reads everything in one transaction; its snapshot blocks no writer. */
+/** Opens a store for copying. Everything is read in one transaction, whose snapshot blocks no writer. */
 export async function postgresSource(url: string, log: Logger): Promise<StoreSource> {
   const { reader, close } = await openPostgres(url, 0, log, { isTool: true })
   return {
@@ -29,7 +29,7 @@ export async function postgresSource(url: string, log: Logger): Promise<StoreSou
   }
 }
 
-/** Reads some MiB of rows at a time; the number of rows is estimated from the rows before. */
+/** Yields the rows of a table and reads some MiB at a time. The number of rows in a read is estimated from earlier rows. */
 async function* cursorRows(db: Connection, { name, columns }: ArchivedTable): AsyncGenerator<readonly Cell[]> {
   const list = sql.join(columns.map((column) => sql.ref(column)))
   await sql`declare backup_rows no scroll cursor for select ${list} from ${sql.table(name)}`.execute(db)
@@ -78,7 +78,7 @@ async function tableFacts(db: Connection, isCopied: (table: string) => boolean):
 }
 
 async function lastGiven(db: Connection, sequence: string): Promise<number> {
-  // The catalogue returns the name quoted.
+  // The catalogue returns the name in quotes.
   const { rows } = await sql<{ last: number }>`
     select case when is_called then last_value else 0 end as last from ${sql.raw(sequence)}`.execute(db)
   return rows[0]?.last ?? 0

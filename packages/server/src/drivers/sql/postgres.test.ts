@@ -23,7 +23,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     return host
   }
   beforeAll(async () => {
-    // All at once, as the nodes of a new installation may start.
+    // The nodes start at the same time, as those of a new installation may.
     nodes.push(...(await Promise.all([1, 2, 3].map(() => openHost(server.url)))))
   })
   afterAll(async () => {
@@ -32,12 +32,12 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
   })
   const create = async (id: string, workspaceId = 'w') => written(await node(0).documents.write(creation({ workspaceId, id })))
 
-  it('[LIFE-25] [LIFE-26] of several nodes that append after one sequence one succeeds, and no sequence is left out', async () => {
+  it('[LIFE-25] [LIFE-26] of several nodes that append after one sequence one succeeds, without gaps in the log', async () => {
     const keys = [(await create('seq-1')).key, (await create('seq-2')).key]
     const winners = new Map(keys.map((key) => [key, 0]))
     for (let afterSeq = 0; afterSeq < 90; afterSeq++) {
       const calls = Array.from({ length: 3 }, (_, i) =>
-        // In both orders, so that two nodes lock the same rows from both ends.
+        // Every other node appends in reverse order, so that two nodes lock the same rows in different orders.
         node(i).updates.append(
           (i % 2 === 0 ? keys : [...keys].reverse()).map((key) => ({
             key,
@@ -63,7 +63,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     }
   })
 
-  it('[LIFE-12] [LIFE-25] of several nodes that write one version one succeeds', async () => {
+  it('[LIFE-12] [LIFE-25] of several nodes that write the same version of a document one succeeds', async () => {
     const head = await create('race')
     const outcomes = await Promise.all(Array.from({ length: 18 }, (_, i) => node(i).documents.write(change(head, `{"by":${i}}`))))
     const winner = outcomes.findIndex((outcome) => outcome.kind === 'written')
@@ -75,7 +75,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect(creations.map((outcome) => outcome.kind).sort()).toEqual([...Array(8).fill('conflict'), 'written'])
   })
 
-  it('[TOOL-22] one request id writes once, on whichever nodes and documents it arrives', async () => {
+  it('[TOOL-22] a request id writes once, on whichever nodes and for whichever documents it arrives', async () => {
     const once = { request: 'everywhere', digest: 'd', sinceMs: 0 }
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, i) => {
@@ -89,7 +89,7 @@ describe.skipIf(typeof probe === 'string')('several nodes on one PostgreSQL', ()
     expect((await node(0).documents.list('once')).map(({ id }) => id)).toEqual([`once-${winner}`])
   })
 
-  it('[LIFE-16] nodes together never exceed a quota', async () => {
+  it('[LIFE-16] writes on several nodes together never exceed a quota', async () => {
     const writes = Array.from({ length: 30 }, (_, i) =>
       node(i).documents.write(
         creation({ workspaceId: 'full', id: `q${i}` }, '', {
@@ -161,7 +161,7 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
 }
 
 it.skipIf(typeof probe === 'string')(
-  '[OPS-9] [OPS-11] tools go on with what takes the server or themselves longer than 10 s',
+  '[OPS-9] [OPS-11] tools keep their connection while they or the server work for longer than 10 s',
   async () => {
     const server = await openPostgresUnderTest()
     if (typeof server === 'string') throw new Error(server)
@@ -174,7 +174,7 @@ it.skipIf(typeof probe === 'string')(
     const database = await connect(server.url, { synchronous: 'FULL' }, silentLogger)
     const longMs = 11_000
     const copied = source.atOneMoment(async ({ layout, rows }) => {
-      // As when a large file is flushed.
+      // Waits as long as the flush of a large file may take.
       await sleep(longMs)
       const documents = layout.tables.filter(({ name }) => name === 'documents')
       return documents.length === 1 && (await allOf(rows(documents[0] as ArchivedTable))).length
@@ -198,7 +198,7 @@ it.skipIf(typeof probe === 'string')(
   },
 )
 
-it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush although the server setting does not', async () => {
+it.skipIf(typeof probe === 'string')('[LIFE-1] a commit waits for the flush although the server is set not to', async () => {
   const server = await openPostgresUnderTest()
   if (typeof server === 'string') throw new Error(server)
   await using _ = server

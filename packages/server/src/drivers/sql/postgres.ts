@@ -19,45 +19,42 @@ import type { Tables, Writer } from './tables.ts'
 const BYTEA = 17
 const INT8 = 20
 const NUMERIC = 1700
-/** The name in `store_facts` of the last transaction of a process that is not the relay of the store. */
+/** Name of the row in `store_facts` with the last transaction of a process that is not the relay of the store. */
 const CHANGED_BESIDE = 'changed_beside'
 const POOL_SIZE = 4
 const CONNECT_AGAIN_MS = 500
 
 interface PoolTimes {
   readonly connectMs: number
-  /** Longest time without a byte in either direction; `null` when only the operating system looks whether the server is there. */
+  /** A connection is closed after this time without a byte in either direction; `null` leaves it to the operating system to notice a lost server. */
   readonly silenceMs: number | null
-  /** Unused connections are closed after this long, well before they would count as silent. */
+  /** Unused connections are closed after this time, which is shorter than `silenceMs`. */
   readonly idleMs: number
 }
 
 const POOL_TIMES: PoolTimes = { connectMs: 5_000, silenceMs: 10_000, idleMs: 5_000 }
-/**
- * A tool waits for a check of a whole table, and is itself silent within a transaction while it decodes a document or flushes a file.
- * [OPS-9, OPS-11]
- */
+/** A tool waits for checks of whole tables, and sends nothing within a transaction while it decodes a document or flushes a file. [OPS-9, OPS-11] */
 const TOOL_TIMES: PoolTimes = { ...POOL_TIMES, silenceMs: null }
-/** One of several nodes has to notice the end of an outage within a second or two. */
+/** Limits for the heartbeats of nodes: one of several nodes has to notice the end of an outage within a second or two. */
 const NODE_BEAT_TIMES: PoolTimes = { connectMs: 2_000, silenceMs: 3_000, idleMs: 2_500 }
 
-/** With this setting a commit is flushed when it returns, whatever the server's default. [D2] */
+/** Makes a commit wait for its flush, whatever the default of the server is. [D2] */
 const SETTINGS_SQL =
   "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')"
 /**
- * The server ends a transaction of a node in which nothing happens for 3 s: otherwise its locks would keep the next owner of a
- * document waiting while this process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
+ * The server ends a transaction of a node that is idle for 3 s. Otherwise its locks would keep the next owner of a document waiting while this
+ * process is paused. No statement waits longer than 5 s for a lock. [LIFE-26]
  */
 const NODE_SETTINGS_SQL = `
   with limits as (select set_config('idle_in_transaction_session_timeout', '3s', false), set_config('lock_timeout', '5s', false))
   select * from limits left join (${SETTINGS_SQL}) as flushed on true`
 
 export interface PostgresOptions {
-  /** Most connections at once. */
+  /** Maximum number of connections. */
   readonly connections?: number
-  /** Present for one of several nodes, which do not claim the store for themselves. [LIFE-26] */
+  /** Present for one of several nodes, which do not claim the store. [LIFE-26] */
   readonly node?: OwnNode
-  /** Whether this is a tool beside the relays, for which nobody waits. */
+  /** Whether this process is a tool beside the relays. No client waits for a tool. */
   readonly isTool?: boolean
 }
 
@@ -140,7 +137,7 @@ export async function openPostgres(
   }
 }
 
-/** Tells a relay on the same database that what it remembers of the store may be outdated. */
+/** Records a write of this tool or process, so that a relay on the same database notices that its remembered data may be outdated. */
 async function noteBeside(writer: Writer): Promise<void> {
   await sql`
     insert into store_facts (name, value) values (${CHANGED_BESIDE}, pg_current_xact_id()::text)
@@ -178,12 +175,12 @@ function openPool(
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
-/** After this long without a byte the operating system asks the server whether it is there, and gives up some ten seconds later. */
+/** After this long without a byte the operating system probes the connection, and closes it some ten seconds later when there is no answer. */
 const KEEP_ALIVE_MS = 30_000
 
 /**
- * Closes a connection on which no byte passes for `silenceMs`. Otherwise a query to a server that vanished would wait until the
- * operating system gives up, after many minutes.
+ * Makes a socket that is closed when no byte passes for `silenceMs`. Otherwise a query to a server that has vanished would wait for many minutes,
+ * until the operating system gives up.
  */
 function openSocket(silenceMs: number | null): Socket {
   const socket = new Socket()
@@ -198,7 +195,7 @@ async function refuseStandby(db: Kysely<Tables>, waitMs: number, log: Logger): P
       if (rows[0]?.standby !== true) return
       throw new Error('the database server is a read-only standby')
     } catch (error) {
-      // Waiting does not help with a wrong password or database name.
+      // A wrong password or database name does not change by waiting.
       if (waitedMs >= waitMs || postgresFault(error) === 'operation') throw error
       if (waitedMs === 0) log.warn('storage.waiting', 'The database server does not answer yet.', { reason: reasonOf(error) })
     }
@@ -211,7 +208,7 @@ function reasonOf(error: unknown): string {
   return message || code || 'no connection'
 }
 
-/** Integers become numbers, bytes become plain arrays that own their buffer. */
+/** Returns the parser of a column type. Integers become numbers, and bytes become arrays that own their buffer. */
 function parserOf(oid: number, format?: 'text' | 'binary') {
   const standard = pg.types.getTypeParser(oid, format)
   if (oid === INT8 || oid === NUMERIC) return Number
@@ -246,13 +243,13 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     await sql`select pg_advisory_xact_lock(hashtextextended(${storedText(workspaceId)}, ${seed}))`.execute(writer)
   },
   async lockBlobs(writer, hashes) {
-    // Locked in the same order everywhere, so that two processes cannot deadlock.
+    // Every process takes the locks in the same order, so that no deadlock can arise.
     for (const hash of [...hashes].sort()) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, ${sql.lit(LOCK_SEEDS.blob)}))`.execute(writer)
     }
   },
   async lockSeats(writer, workspaceIds) {
-    // Locks are taken in the same order everywhere, so that two processes cannot deadlock.
+    // Every process takes the locks in the same order, so that no deadlock can arise.
     const seed = sql.lit(LOCK_SEEDS.seats)
     await sql`
       select set_config('idle_in_transaction_session_timeout', '1s', true), pg_advisory_xact_lock(hashtextextended(id, ${seed}))
@@ -278,7 +275,7 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
     return at(rows, 0).free
   },
   async identityMoment(db, table, asksOpen) {
-    // A transaction locks or writes a row of its document before it gets an identity value, so it has a `backend_xid` by then.
+    // A transaction locks or writes a row of its document before it gets an identity value, so by then it has a `backend_xid`.
     const open = asksOpen
       ? sql`(select (extract(epoch from min(xact_start)) * 1000)::bigint from pg_stat_activity
           where datname = current_database() and backend_xid is not null)`
@@ -292,19 +289,19 @@ const postgresEngine = (node: OwnNode = { inc: null }): Engine => ({
   faultOf: postgresFault,
 })
 
-/** What the library says of a lost connection, which has no code. `no answer for`: see `openSocket`. */
+/** Messages of the library for a lost connection, which has no error code. `no answer for`: see `openSocket`. */
 const LOST_CONNECTION =
   /^(Connection terminated|Client (was closed|has encountered a connection error)|timeout (expired|exceeded)|no answer for)/
 
 /**
- * Whether an error says that the server or the way to it was lost. Of the classes that `postgresFault` counts as faults of the storage,
- * 58 is none of these: a file that the server cannot read may be damaged.
+ * Whether an error means that the server or the connection to it was lost. Class 58, which `postgresFault` counts as a fault of the storage, does not
+ * mean this: a file that the server cannot read may be damaged.
  */
 export function isServerLost(error: unknown): boolean {
   const code = codeOf(error)
-  // Of class 57 a cancelled statement, as by a time limit of the role, says nothing of the server.
+  // Of class 57 only the codes 57P… mean a lost server. Others, as of a statement that a time limit of the role cancelled, do not.
   if (/^(08|53|57P|25P0[34])/.test(code)) return true
-  // Codes of the system, such as ECONNRESET; those of Node itself are faults of the program.
+  // Error codes of the system, such as ECONNRESET. The codes of Node itself (ERR_…) are faults of the program.
   if (/^E[A-Z]/.test(code) && !code.startsWith('ERR_')) return true
   return error instanceof Error && code === '' && LOST_CONNECTION.test(error.message)
 }
@@ -318,11 +315,11 @@ function postgresFault(error: unknown): Fault {
   const code = codeOf(error)
   if (code === '40001' || code === '40P01') return 'lost-race'
   if (code === '55P03') return 'busy'
-  // Class XX internal error, which a damaged row causes.
+  // Class XX is an internal error, which a damaged row causes.
   if (code.startsWith('XX')) return 'damage'
-  // Classes 08 connection, 53 resources, 57 server going down, 58 system error; 25006 read-only server, 25P03 a transaction that the
-  // server has ended because nothing happened in it.
+  // Classes: 08 connection, 53 resources, 57 server going down, 58 system error. Codes: 25006 read-only server, 25P03 a transaction that the server
+  // has ended because it was idle.
   if (/^(08|53|57|58|25006|25P03)/.test(code)) return 'storage'
-  // The fault of a statement always has an SQLSTATE. A lost socket has a system error code or none, and so has an exception of our own.
+  // A fault of a statement always has an SQLSTATE. A lost socket has a system error code or none, and an exception of our own has none.
   return /^[0-9A-Z]{5}$/.test(code) ? 'operation' : 'unsaid'
 }

@@ -12,7 +12,7 @@ import type { Engine } from './engine.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Sum of the document sizes of a workspace, or of all: stored bodies and their share lists. [BODY-14] */
+/** Returns the sum of the document sizes of a workspace, or of all workspaces for `null`: stored bodies and share lists. [BODY-14] */
 export async function documentBytes(db: Connection, workspaceId: string | null): Promise<number> {
   const documents = () => {
     const query = db.selectFrom('documents')
@@ -23,13 +23,13 @@ export async function documentBytes(db: Connection, workspaceId: string | null):
     .executeTakeFirst()
   const shared = await documents()
     .select((e) => e.fn.sum<number | null>(e.fn('octet_length', ['shared_with'])).as('total'))
-    // Written exactly as in the index, which then serves the query. It means: not `[]`.
+    // The condition means that the list is not `[]`. It is written exactly as in the index, so that the index serves the query.
     .where(sql<boolean>`octet_length(shared_with) > 2`)
     .executeTakeFirst()
   return (bodies?.total ?? 0) + (shared?.total ?? 0)
 }
 
-/** Sum of the metered blobs of a workspace. */
+/** Returns the sum of the sizes of the metered blobs of a workspace. */
 export async function blobBytes(db: Connection, workspaceId: string): Promise<number> {
   const row = await db
     .selectFrom('blob_grants')
@@ -40,19 +40,16 @@ export async function blobBytes(db: Connection, workspaceId: string): Promise<nu
   return row?.total ?? 0
 }
 
-/**
- * Everything that counts against the quota of a workspace: documents, blobs, and reservations of running uploads. [Q1,
- * Q2]
- */
+/** Returns everything that counts against the quota of a workspace: documents, blobs, and reservations of running uploads. [Q1, Q2] */
 export async function countedBytes(db: Connection, workspaceId: string, nowMs: number): Promise<number> {
   const { others } = await reservedBytes(db, { workspaceId, id: null, hash: null }, nowMs)
   return (await documentBytes(db, workspaceId)) + (await blobBytes(db, workspaceId)) + others
 }
 
-/** An upload, as far as its quota is concerned. */
+/** The facts of an upload that matter for the quota. */
 export interface CountedUpload {
   readonly workspaceId: string
-  /** Id of the upload's own reservation, which is replaced. */
+  /** Id of the upload's own reservation, which this upload replaces. */
   readonly id: string | null
   readonly hash: string | null
   readonly bytes: number
@@ -60,8 +57,8 @@ export interface CountedUpload {
 }
 
 /**
- * Returns how much an upload adds to the bytes that already count. The relay stores a hash once: while an upload URL for the same hash is
- * open, a POST adds only the bytes by which it is larger. Upload URLs add up, because each is an object of its own in the store. [Q2]
+ * Returns the bytes that already count, and how much an upload adds. The relay stores a hash once: while an upload URL for the same hash is open, a
+ * POST adds only the bytes by which it is larger. Upload URLs add up, because each is an object of its own in the store. [Q2]
  */
 export async function uploadGrowth(
   db: Connection,
@@ -78,7 +75,7 @@ export async function uploadGrowth(
     : { usedBytes: stored + others + before, addedBytes: after - before }
 }
 
-/** Upload URLs of the hash that announce another size; they still count beside the blob. */
+/** Returns the bytes of upload URLs of the hash that announce another size. These count in addition to the blob. */
 async function oddTickets(db: Connection, { workspaceId, id, hash, bytes }: CountedUpload, nowMs: number): Promise<number> {
   const row = await openUploads(db, { workspaceId, id }, nowMs)
     .select((e) => e.fn.sum<number | null>('bytes').as('total'))
@@ -90,8 +87,8 @@ async function oddTickets(db: Connection, { workspaceId, id, hash, bytes }: Coun
 }
 
 /**
- * Reserved bytes. `streams`: the largest upload of the hash through the relay. `tickets`: the sum of its upload URLs. `others`: everything
- * for other hashes.
+ * Returns reserved bytes. `streams`: the largest upload of the hash through the relay. `tickets`: the sum of its upload URLs. `others`: the
+ * reservations for all other hashes.
  */
 async function reservedBytes(db: Connection, upload: Pick<CountedUpload, 'workspaceId' | 'id' | 'hash'>, nowMs: number) {
   const same = upload.hash ?? ''
@@ -117,7 +114,7 @@ async function reservedBytes(db: Connection, upload: Pick<CountedUpload, 'worksp
   return { others: row?.others ?? 0, streams: row?.streams ?? 0, tickets: row?.tickets ?? 0 }
 }
 
-/** Open reservations, except the caller's own and those for bytes that the workspace already holds. */
+/** Selects the open reservations, except the caller's own and those for bytes that the workspace already holds. */
 function openUploads(db: Connection, { workspaceId, id }: Pick<CountedUpload, 'workspaceId' | 'id'>, nowMs: number) {
   return db
     .selectFrom('blob_uploads')
@@ -132,8 +129,8 @@ const NOT_HELD = sql<boolean>`not exists (
   and blob_grants.size_bytes = blob_uploads.bytes)`
 
 /**
- * Refuses a save that grows and ends above the quota of its writer; `null` when it may be stored. Compares under the
- * lock of the workspace, which is held until the commit. [LIFE-16, BLOB-14, Q3]
+ * Returns the refusal of a save that grows the document and ends above the quota of its writer; `null` when the save may be stored. Compares under
+ * the lock of the workspace, which is held until the commit. [LIFE-16, BLOB-14, Q3]
  */
 export async function refuseGrowth(
   writer: Writer,
@@ -148,7 +145,7 @@ export async function refuseGrowth(
   return overQuota(writer, { workspaceId, grownBytes, blobReferences, quotaBytes, nowMs })
 }
 
-/** Whether a growth ends above the quota of its writer. */
+/** Returns the sizes when a growth ends above the quota of its writer; `null` otherwise. */
 export async function overQuota(db: Connection, growth: DocumentGrowth): Promise<OverQuota | null> {
   const { workspaceId, grownBytes, quotaBytes, nowMs } = growth
   if (quotaBytes === null || grownBytes <= 0) return null

@@ -4,8 +4,8 @@ import { DamagedDocumentError } from './document-rows.ts'
 import { DamagedRowError } from './row-checksums.ts'
 
 /**
- * Runs reads of the store. Any error of the engine becomes UNAVAILABLE for the caller; its cause, and any damage that
- * was found, is logged. [LIFE-5, REST-13]
+ * Makes the function that runs reads of the store. Any error of the engine becomes UNAVAILABLE for the caller. Its cause and any damage that was
+ * found are logged. [LIFE-5, REST-13]
  */
 export function readingWith(log: Logger): <T>(read: () => Promise<T>) => Promise<T> {
   return async (read) => {

@@ -27,19 +27,19 @@ export interface Capturing {
   readonly longBodies: LongBodies
   readonly log: Logger
   readonly tallies: CallTallies
-  /** Randomness for lineages. */
+  /** Randomness for new lineages. */
   readonly random: Random
 }
 
 export type Captured =
   | { readonly kind: 'captured'; readonly point: PointHead }
   | { readonly kind: 'unchanged' }
-  /** The stored body is damaged, so no point was made of it. */
+  /** The stored body is damaged, so no point was made. */
   | { readonly kind: 'unreadable' }
 
 /**
- * Whether a write may keep a long body as a point. A short body that replaces a long one without zeroing it is left to
- * the transaction.
+ * Whether a write may keep a long body as a point, so that reading it before the transaction is worthwhile. When a short body replaces a long one
+ * without a zeroing, the transaction reads the long body itself.
  */
 export function mayKeepLongBody(write: DocumentWrite): boolean {
   const { capture, bump, set } = write
@@ -47,17 +47,13 @@ export function mayKeepLongBody(write: DocumentWrite): boolean {
 }
 
 /**
- * The version is set now and the body follows later without one, so the state before must be kept now, under its own
- * version.
+ * Whether the write sets the version now and the body follows later without a version. Then the state before must be kept now, under its own version.
  */
 function isBodyLater({ log }: DocumentWrite): boolean {
   return log.kind === 'live' && log.bodyLater !== undefined
 }
 
-/**
- * Reads the body that a write will replace, before the transaction, when the body is long and will be kept. Never
- * rejects.
- */
+/** Reads the body that a write will replace before the transaction begins, when that body is long and will be kept as a point. Never rejects. */
 export async function lookAhead(
   reader: Connection,
   { capture, expect, nowMs }: DocumentWrite,
@@ -75,8 +71,8 @@ export async function lookAhead(
 }
 
 /**
- * Keeps the state that a write will replace: always before a zeroing, and otherwise when the write makes a version and
- * the newest point is old enough. An unreadable body does not stop a write that replaces it by a good one. [LIFE-18,
+ * Keeps the state that a write will replace as a point: always before a zeroing, before a removal when `isRemovalDue` says so, and otherwise when the
+ * write makes a version and the newest point is old enough. An unreadable body does not stop a write that replaces it with a good body. [LIFE-18,
  * LIFE-19]
  */
 export async function captureReplaced(
@@ -97,10 +93,13 @@ export async function captureReplaced(
   }
 }
 
-/** How old the newest point must be before another removal by the same caller is kept. [AG-31] */
+/** Within this time after the newest point, further removals by the same caller make no point. [AG-31] */
 const REMOVAL_PAUSE_MS = 60_000
 
-/** Every version since the newest point must be a call of this caller; a version without a call is somebody else's. */
+/**
+ * Whether a removal makes a point. It does not within `REMOVAL_PAUSE_MS` of the newest point when every version since then is a call of this caller.
+ * A version without a call counts as written by somebody else.
+ */
 async function isRemovalDue(db: Connection, { key, version }: DocumentHead, nowMs: number, sub: string): Promise<boolean> {
   const newest = await newestPoint(db, key)
   if (newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= REMOVAL_PAUSE_MS) return true
@@ -114,17 +113,19 @@ async function isRemovalDue(db: Connection, { key, version }: DocumentHead, nowM
   return Number(own?.count ?? 0) < version - newest.version
 }
 
-/** When the newest point is further in the future than the interval, the clock was set back after it was made. */
+/**
+ * Whether the newest point is older than the interval. When it is further than the interval in the future, the clock was set back, and a point is due
+ * as well.
+ */
 async function isDue(db: Connection, key: number, nowMs: number, intervalMs: number): Promise<boolean> {
   const [newest] = await newestTimes(db, { key })
   return newest === undefined || Math.abs(nowMs - newest.created_at_ms) >= intervalMs
 }
 
 /**
- * Keeps the stored body of `head` as a point, with the current collection and shares, unless the newest point is equal.
- * The body is decoded once before the point counts, its references are kept with it, and the oldest points beyond the
- * ring are dropped. The times of one document's points always rise, whatever the clock does. [LIFE-20, LIFE-21,
- * BLOB-16]
+ * Keeps the stored body of `head` as a point, with the current collection and shares, unless the newest point is equal. The body is decoded once
+ * before the point counts. The references of the body are kept with the point, and the oldest points beyond the ring are dropped. The times of a
+ * document's points always rise, whatever the clock does. [LIFE-20, LIFE-21, BLOB-16]
  */
 export async function captureStored(
   writer: Writer,
@@ -161,7 +162,7 @@ export async function captureStored(
   return { kind: 'captured', point: pointHead({ ...row, size_bytes: content.sizeBytes }) }
 }
 
-/** The body is copied inside the database. */
+/** Inserts the point. The body is copied inside the database. */
 async function copyBody(writer: Writer, row: Omit<Selectable<Tables['recovery_points']>, 'body'>): Promise<void> {
   const { point, key, reason, created_at_ms, version, facts, crc32, digest } = row
   await sql`
@@ -184,7 +185,7 @@ const newestPoints = compiledOnce((db, { key }: { readonly key: number }) =>
     .limit(1),
 )
 
-/** Reads only the index. */
+/** Reads the time of the newest point from the index alone. */
 const newestTimes = compiledOnce((db, { key }: { readonly key: number }) =>
   db.selectFrom('recovery_points').select('created_at_ms').where('key', '=', key).orderBy('point', 'desc').limit(1),
 )

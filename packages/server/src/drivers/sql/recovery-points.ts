@@ -23,8 +23,8 @@ interface PointRow {
 }
 
 /**
- * The checksum of a point. The key is added to the rest, so the ring of a restored document can move without reading
- * its bodies. [LIFE-22]
+ * Returns the checksum of a point. The key is added as a summand, so the ring of a restored document can move to another key without reading its
+ * bodies. [LIFE-22]
  */
 export function pointChecksum(
   { point, key, reason, version, created_at_ms, facts }: Omit<PointRow, 'body'>,
@@ -35,12 +35,12 @@ export function pointChecksum(
 
 const KEY = 3
 
-/** Column values for an update that moves points to another key. The checksum changes by the difference, so a damaged point stays damaged. */
+/** Returns column values for an update that moves points to another key. The checksum changes by the difference, so a damaged point stays damaged. */
 export function movedTo(key: number) {
   return { key, crc32: sql<number>`crc32 + ${sql.lit(KEY)} * (cast(${key} as bigint) - key)` }
 }
 
-/** For points from before digests were kept. */
+/** Returns the checksum of a point from a release that stored no digests. */
 function undigestedChecksum(row: PointRow): number {
   return rowChecksum(`${row.key} ${row.version} ${row.created_at_ms}`, row.body)
 }
@@ -61,8 +61,8 @@ export function pointHead(row: {
 }
 
 /**
- * The column `facts` of a point: the facts of its body and, under `beside`, its collection and shares. Releases that do
- * not know `beside` ignore it.
+ * Returns the column `facts` of a point: the facts of its body and, under `beside`, its collection and shares. Releases that do not know `beside`
+ * ignore it.
  */
 export function pointFacts({ facts, collectionId, sharedWith }: DocumentHead): string {
   return JSON.stringify({ ...facts, beside: { collectionId, sharedWith } satisfies PointBeside })
@@ -74,8 +74,8 @@ export function readPointFacts(column: string): { readonly facts: BodyFacts; rea
 }
 
 /**
- * Whether a point has the current collection and shares of the document; a point that keeps none is not compared. Of a point whose facts
- * are unreadable this is not known, and another one is worth more than the write that is waiting.
+ * Whether a point has the current collection and shares of the document. True for a point that stores none. False for a point with unreadable facts:
+ * a further point does less harm than a failing write.
  */
 export function hasSameBeside(column: string, { collectionId, sharedWith }: DocumentHead): boolean {
   const beside = besideOf(column)
@@ -91,7 +91,7 @@ function besideOf(column: string): PointBeside | null | 'unreadable' {
   }
 }
 
-/** Gives a digest, with its checksum, to points from before digests were kept. Unreadable points stay as they are. */
+/** Gives points from releases without digests a digest and its checksum. Unreadable points stay unchanged. */
 export async function digestAllPoints(writer: Writer, key: number): Promise<void> {
   const undigested = await writer
     .selectFrom('recovery_points')
@@ -130,10 +130,13 @@ export async function dropOldPoints(
   if (oldestKept !== undefined) await dropPoints(writer, engine, document, nowMs, oldestKept.point)
 }
 
-/** Points before removals by tools that a ring may have. [AG-31] */
+/** Maximum number of points before removals by tools in a ring. [AG-31] */
 const MOST_REMOVALS = 5
 
-/** Drops the oldest points before removals: those beyond their number, and one where the ring is full, so that none pushes out another point. */
+/**
+ * Drops the oldest points that were taken before removals: those above `MOST_REMOVALS`, and more while the ring is full, so that they push out no
+ * other point.
+ */
 export async function dropOldRemovals(
   writer: Writer,
   engine: Engine,
@@ -152,7 +155,7 @@ export async function dropOldRemovals(
   for (const { point } of removals.slice(removals.length - excess)) await dropPoint(writer, engine, document, point, nowMs)
 }
 
-/** Drops one point; the grace period of its blobs starts, and their release looks for others that hold them. [BLOB-15, BLOB-16] */
+/** Drops one point and starts the grace period of its blobs. The release of a blob later checks whether others hold it. [BLOB-15, BLOB-16] */
 async function dropPoint(
   writer: Writer,
   engine: Engine,
@@ -177,8 +180,8 @@ async function dropPoint(
 }
 
 /**
- * Drops the points before `before`, or all when it is absent. The grace period of blobs that only these points
- * referenced starts. [BLOB-15, BLOB-16]
+ * Drops the points before `before`, or all points when it is absent. Starts the grace period of blobs that only these points referenced. [BLOB-15,
+ * BLOB-16]
  */
 export async function dropPoints(
   writer: Writer,
@@ -189,7 +192,7 @@ export async function dropPoints(
 ): Promise<void> {
   const dropped = writer.selectFrom('point_refs').select('hash').where('key', '=', key).where('point', '<', before)
   if ((await dropped.limit(1).executeTakeFirst()) !== undefined) {
-    // Locks the workspace, so that no release on another node decides between this read and the commit.
+    // Locks the workspace, so that no other node runs a release between this read and the commit.
     await engine.lockWorkspace(writer, workspaceId)
     await writer
       .updateTable('blob_grants')
@@ -205,7 +208,7 @@ export async function dropPoints(
   await writer.deleteFrom('recovery_points').where('key', '=', key).where('point', '<', before).execute()
 }
 
-/** References to the blob of the outer query from other points of the workspace. */
+/** Selects the references of other points of the workspace to the blob of the outer query. */
 function otherPoints(writer: Writer, { key, workspaceId }: DocumentOfPoints, before: number) {
   return writer
     .selectFrom('point_refs as other')

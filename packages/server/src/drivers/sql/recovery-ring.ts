@@ -1,6 +1,6 @@
 /**
- * How many points a document keeps, how old the newest must be before a write keeps the body it replaces, and what the call records of a
- * workspace may take. [LIFE-19, LIFE-21, AG-67]
+ * Limits from the configuration: how many points a document keeps, how old the newest point must be before a write keeps the body that it replaces,
+ * and how many bytes the call records of a workspace may take. [LIFE-19, LIFE-21, AG-67]
  */
 export interface RecoveryRing {
   readonly points: number

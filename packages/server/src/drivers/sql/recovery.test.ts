@@ -29,7 +29,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       host = await openHost(store.url, { log, recovery: { points: 3, intervalMs: 600_000 }, isCommitHeld: () => holdsCommits })
     }
 
-    /** Runs on the tables themselves while the store is closed. */
+    /** Runs `work` on the tables themselves while the store is closed. */
     async function behind<T>(work: (database: Database) => Promise<T>): Promise<T> {
       await host[Symbol.asyncDispose]()
       const database = await openDatabase(store.url, { synchronous: 'FULL' }, silentLogger)
@@ -81,7 +81,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.list(head.key)).toHaveLength(3)
     })
 
-    it('[LIFE-21] a body that is not JSON makes no recovery point', async () => {
+    it('[LIFE-21] a stored body that is not JSON makes no recovery point', async () => {
       const head = await create('{"n":1,}')
       await write(head, '{"n":2}')
       expect(await host.recovery.list(head.key)).toEqual([])
@@ -100,7 +100,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       ['body', { body: Buffer.from('{"n":7}') }],
       ['version', { digest: contentDigest(Buffer.from('{"n":3}')) }],
       ['facts', { facts: '{}' }],
-    ])('[LIFE-21] a point whose %s was changed is unreadable, and the others are readable', async (_part, change) => {
+    ])('[LIFE-21] a recovery point whose %s was changed is unreadable, other points are readable', async (_part, change) => {
       const two = await write(await create('{"n":1}'), '{"n":2}')
       await write(two, '{"n":3}')
       const [second, first] = await host.recovery.list(two.key)
@@ -111,7 +111,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(await host.recovery.read(two.key, second?.pointId ?? '')).toMatchObject({ kind: 'point' })
     })
 
-    it('[LIFE-19] finding the newest point reads no body', async (context) => {
+    it('[LIFE-19] finding the newest recovery point reads no body', async (context) => {
       if (name !== 'SQLite') return context.skip('PostgreSQL keeps long values apart by itself')
       const { rows } = await behind(({ reader }) =>
         sql`explain query plan select created_at_ms, digest from recovery_points where key = 1 order by point desc limit 1`.execute(
@@ -140,7 +140,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
       expect(left).toEqual([])
     })
 
-    it('[LIFE-20] points from before digests existed are read, compared and moved like others', async () => {
+    it('[LIFE-20] recovery points from releases without digests are read, compared and moved like others', async () => {
       const head = await create('{"n":1}')
       await host.recovery.capture(head.key, 'demand', 1000)
       const checksum = rowChecksum(`${head.key} 1 1000`, Buffer.from('{"n":1}'))
@@ -179,7 +179,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         expect(shown(await bodies(outcome.head.key))).toEqual(shown([long(4), '{"n":3}', long(2)]))
       })
 
-      it('[LIFE-21] damage of a long body is found and refused as for a short one', async () => {
+      it('[LIFE-21] damage of a long body is found and refused like that of a short one', async () => {
         const head = await create(long(1))
         await spoilBody(head.key)
         await expect(host.recovery.capture(head.key, 'demand', 5)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -187,13 +187,13 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
         expect(await host.recovery.list(head.key)).toEqual([])
       })
 
-      it('[LIFE-20] [LIFE-21] a long body that is replaced within its version while it is captured is a readable point', async () => {
+      it('[LIFE-20] [LIFE-21] a capture of a long body that is replaced within its version makes a readable point', async () => {
         const head = await create(long(1))
         holdsCommits = true
-        // As a live document does whose version an edit of a tool has raised before.
+        // A live document writes like this when an edit of a tool has raised its version before.
         const stored = host.documents.write(change(head, long(2), { bump: false }))
         const captured = host.recovery.capture(head.key, 'demand', 5)
-        // The body that is there now is read long before.
+        // Waits until the present body has been read.
         await sleep(1_500)
         holdsCommits = false
         expect([(await stored).kind, (await captured).kind]).toEqual(['written', 'captured'])
@@ -242,7 +242,7 @@ function describeRecovery(name: string, open: () => Promise<{ url: string; remov
           return Object.fromEntries(rows.map(({ hash, unreferenced_at_ms }) => [hash.charAt(0), unreferenced_at_ms]))
         })
 
-      it('[BLOB-16] a point keeps the blob references of its body, also in the restored document, until it is dropped', async () => {
+      it('[BLOB-16] a recovery point keeps the blob references of its body until it is dropped, also after a restore', async () => {
         const first = await create(blob('a'))
         const source = await write(await write(first, blob('b')), '{}')
         expect(await refsOf(first.key)).toEqual(['a', 'b'])

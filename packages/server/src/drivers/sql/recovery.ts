@@ -23,7 +23,7 @@ import type { Connection, Writer } from './tables.ts'
 import { isHeld } from './tenure-columns.ts'
 import { keepAside } from './updates.ts'
 
-/** `run`: runs the calls that other nodes are told of. Without `run` nobody is told. */
+/** Opens the port `RecoveryStore`. `run` runs the calls of which other nodes are notified; without it no node is notified. */
 export function sqlRecovery(
   { engine, reader }: Database,
   queue: CommitQueue,
@@ -96,7 +96,7 @@ async function capture(
 }
 
 /**
- * A damaged body of the source does not prevent a restore: a point may be all that is left of the document. [LIFE-22]
+ * Restores a document. A damaged body of the source does not prevent a restore, because a point may be all that is left of the document. [LIFE-22]
  */
 async function restore(
   writer: Writer,
@@ -110,8 +110,8 @@ async function restore(
   const current = await readState(writer, source)
   if (current.kind !== 'document' || current.head.key !== source.key || current.head.version !== source.version) return CONFLICT
   const { head } = current
-  // An edit that was acknowledged after the body was stored would be in no point, so the restore is a conflict; edits
-  // that nobody can read are kept aside instead.
+  // An edit that was acknowledged after the body was stored would be in no point, so the restore is a conflict. Edits that cannot be read are kept
+  // aside instead.
   const isGapSeen = hasGap === true && head.lastSeq === source.lastSeq
   const lost = head.lastSeq > head.coveredSeq ? (isGapSeen ? GAP_DETAIL : await damageOf(writer, head.key)) : null
   if (head.lastSeq > head.coveredSeq && lost === null) return CONFLICT

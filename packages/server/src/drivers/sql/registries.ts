@@ -26,9 +26,9 @@ export function sqlRegistries({ engine, reader }: Database, queue: CommitQueue, 
 
 async function replace(writer: Writer, engine: Engine, write: RegistryWrite): Promise<RegistryOutcome> {
   const { workspaceId, kind, text, expectedVersion, maxBytes } = write
-  // A registry that was never written has no row to lock, and the limit is for all registries together.
+  // Locks the workspace: a registry that was never written has no row to lock, and the limit is for all registries together.
   await engine.lockWorkspace(writer, workspaceId)
-  // A write without `expectedVersion` replaces a damaged registry.
+  // Without `expectedVersion` the current registry is not read, so a write can replace a damaged one.
   const current = expectedVersion === null ? null : await readRegistry(writer, workspaceId, kind)
   if (current !== null && expectedVersion !== current.version) return { kind: 'conflict', current }
   const ownBytes = Buffer.byteLength(text)
@@ -47,7 +47,7 @@ async function replace(writer: Writer, engine: Engine, write: RegistryWrite): Pr
   return { kind: 'replaced', version }
 }
 
-/** @throws DamagedRowError */
+/** Reads a registry. @throws DamagedRowError */
 async function readRegistry(db: Connection, workspaceId: string, kind: RegistryKind): Promise<Registry> {
   const row = await rowOf(db, workspaceId, kind)
   if (row === undefined) return NEVER_WRITTEN

@@ -5,9 +5,9 @@ import { DamagedRowError, isAsWritten, withChecksum } from './row-checksums.ts'
 import { storedText } from './stored-text.ts'
 import type { Connection, Tables, Writer } from './tables.ts'
 
-/** Requests remembered for one workspace; beyond that the oldest are dropped before they expire. */
+/** Maximum number of remembered requests of one workspace. Above it the oldest ones are dropped before they expire. */
 export const MOST_REMEMBERED = 1000
-/** Most rows that one write drops, in a store that was written with another limit. */
+/** Maximum number of rows that one write drops, for a store that was written with another limit. */
 const MOST_DROPPED = 100
 
 const rowOfRequest = compiledOnce(
@@ -43,7 +43,7 @@ const dropBeyond = compiledOnce((db, { workspace_id }: { readonly workspace_id: 
     ),
 )
 
-/** Returns the write that was done under a request later than `sinceMs`. [TOOL-22] */
+/** Returns the write that a request made later than `sinceMs`; `null` when there is none. [TOOL-22] */
 export async function rememberedWrite(
   db: Connection,
   workspaceId: string,
@@ -56,7 +56,7 @@ export async function rememberedWrite(
   return { digest, answer, version }
 }
 
-/** Runs in the transaction of the write itself. An earlier write under the same request has expired. */
+/** Remembers a write under its request, in the transaction of the write. An earlier write under the same request has expired and is replaced. */
 export async function rememberWrite(
   writer: Writer,
   { ref: { workspaceId }, nowMs }: DocumentWrite,

@@ -3,16 +3,16 @@ import { type AppendRecord, REMOVALS_LOADED_MS } from '../../sync/update-log.por
 import { isAsWritten, withChecksum } from './row-checksums.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Rows that one document keeps. */
+/** Maximum number of rows of one document. */
 const MOST_ROWS = 1_000
-/** Characters of notes that one document keeps, and that a load reads. */
+/** Maximum number of characters in the notes of one document, and in the notes that a load reads. */
 const MOST_CHARACTERS = 4 * 1_048_576
-/** The characters of a document are counted when so long notes are added. */
+/** When notes of at least this length are added, the characters of all notes of the document are counted. */
 const LONG_NOTES = 65_536
 
 /**
- * Stores what rooms remember with these records, in the transaction that appends them, and removes what is beyond the bounds of the document.
- * Most records have nothing. [AG-110]
+ * Stores the notes about removed blocks that come with these records, in the transaction that appends the records. Removes rows beyond the limits of
+ * the document. Most records have no notes. [AG-110]
  */
 export async function keepRemovals(
   writer: Writer,
@@ -27,7 +27,7 @@ export async function keepRemovals(
   }
 }
 
-/** The newest row that is one too many; null when there are not so many. */
+/** Selects the `seq` of the newest row beyond `MOST_ROWS`; null when there is none. */
 function beyondRows(db: Connection, key: number) {
   return db
     .selectFrom('removals as row')
@@ -38,7 +38,7 @@ function beyondRows(db: Connection, key: number) {
     .offset(MOST_ROWS)
 }
 
-/** The newest row with which the document has too many characters; -1 when it has not. */
+/** Returns the `seq` of the newest row with which the notes exceed `MOST_CHARACTERS`; -1 when they do not. */
 async function beyondCharacters(db: Connection, key: number): Promise<number> {
   const rows = await db
     .selectFrom('removals')
@@ -50,7 +50,7 @@ async function beyondCharacters(db: Connection, key: number): Promise<number> {
   return rows.find(({ length }) => (characters += length) > MOST_CHARACTERS)?.seq ?? -1
 }
 
-/** What is stored of the last minute before the newest of the document. A damaged row is left out: `relay verify` reports it. */
+/** Returns the notes of a document from the last minute before its newest row. A damaged row is left out; `relay verify` reports it. */
 export async function removalsOf(db: Connection, key: number): Promise<readonly string[]> {
   const newest = await db
     .selectFrom('removals')

@@ -22,7 +22,7 @@ import type { Writer } from './tables.ts'
 import { rebuildLog } from './updates.ts'
 
 /**
- * Opens the store that a `[storage] url` names for the repair of one document, beside a running relay or without one.
+ * Opens the store that a `[storage] url` names for the repair of one document, while a relay runs or without one.
  *
  * @throws Error with a sentence for the operator
  */
@@ -123,7 +123,7 @@ async function repairIn(
   if (await isOfSeveralNodes(writer)) await insertChanges(writer, engine, 'relay repair', [told])
 }
 
-/** Whether several nodes use the store; they learn of the repair from the change feed. */
+/** Whether several nodes use the store. They learn of the repair from the change feed. */
 async function isOfSeveralNodes(writer: Writer): Promise<boolean> {
   return (await writer.selectFrom('nodes').select('inc').limit(1).executeTakeFirst()) !== undefined
 }

@@ -21,7 +21,7 @@ describe('the size of the disk reserve', () => {
     ['it was used and the disk is still short of space', 56 * MIB, space(71, 10_000), 0],
     ['it was used and there is room for it twice', 56 * MIB, space(72, 10_000), 8],
     ['the volume became smaller', 64 * MIB, space(500, 1000), 0],
-  ])('[LIFE-31] the table decides how far the disk reserve grows when %s', (_, held, given, expectedMib) => {
+  ])('[LIFE-31] the disk reserve grows to the size in the table when %s', (_, held, given, expectedMib) => {
     expect(reserveGrowth(held, given)).toBe(expectedMib * MIB)
   })
 })

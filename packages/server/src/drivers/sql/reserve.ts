@@ -7,12 +7,12 @@ import type { Timers } from '../../kernel/timers.ts'
 const MIB = 1 << 20
 const MOST_BYTES = 64 * MIB
 const SHARE_OF_VOLUME = 0.05
-/** With less free space than this, a failed write may have failed for lack of space. */
+/** With less free space than this, a write may have failed for lack of space. */
 const SHORT_OF_SPACE_BYTES = 16 * MIB
-/** Bytes that one delete gets at a time. */
+/** Bytes of the reserve that one delete gets at a time. */
 const RELEASED_BYTES = 8 * MIB
 const PIECE_BYTES = 4 * MIB
-/** A starting relay has more urgent work than writing 64 MiB. */
+/** The reserve is first filled after this time, because a starting relay has more urgent work than writing 64 MiB. */
 const FIRST_FILL_MS = 5_000
 const FILL_AGAIN_MS = 5_000
 
@@ -21,14 +21,14 @@ export interface Space {
   readonly totalBytes: number
 }
 
-/** Returns the size of the file: 64 MiB or 5 % of the volume, whichever is less. */
+/** Returns the size of the reserve: 64 MiB or 5 % of the volume, whichever is less. */
 export function reserveTarget({ totalBytes }: Pick<Space, 'totalBytes'>): number {
   return Math.floor(Math.min(MOST_BYTES, totalBytes * SHARE_OF_VOLUME))
 }
 
 /**
- * Returns how much to add to a file of `heldBytes`: everything that is missing, but only when the volume has room for
- * that and for the whole reserve once more. So a used reserve does not come back before the operator has made room.
+ * Returns how many bytes to add to a reserve of `heldBytes`: everything that is missing, but only when the volume has room for that and for the whole
+ * reserve once more. So a used reserve does not come back before the operator has made room.
  */
 export function reserveGrowth(heldBytes: number, space: Space): number {
   const target = reserveTarget(space)
@@ -50,7 +50,7 @@ export class Reserve implements AsyncDisposable {
   #cancel: () => void
   #filling: Promise<void> = Promise.resolve()
   #closed = false
-  /** Deletes on a full disk run one after the other, so that each has its part of the reserve to itself. */
+  /** The last delete in the queue. Deletes on a full disk run one after the other, so that each one gets its own part of the reserve. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: ReserveOptions) {
@@ -60,8 +60,8 @@ export class Reserve implements AsyncDisposable {
   }
 
   /**
-   * Runs a delete. When it could not be stored because the disk is full, frees a part of the reserve and runs it again,
-   * until none is left.
+   * Runs a delete. When it is not stored because the disk is full, frees a part of the reserve and runs the delete again, until the reserve is used
+   * up.
    */
   async withSpace<T>(run: () => Promise<T>): Promise<T> {
     try {
@@ -86,7 +86,7 @@ export class Reserve implements AsyncDisposable {
     throw error
   }
 
-  /** Frees a part of the reserve when the disk is short of space; returns whether it did. */
+  /** Frees a part of the reserve when the disk is short of space. Returns whether it freed any. */
   async #release(): Promise<boolean> {
     try {
       const space = await this.#space()
@@ -116,8 +116,8 @@ export class Reserve implements AsyncDisposable {
   }
 
   /**
-   * Not flushed: the file system counts bytes as soon as they are written, and a file that a power cut shortens grows
-   * again.
+   * Writes the missing bytes without a flush: the file system counts bytes as soon as they are written, and a file that a power cut has shortened
+   * grows again.
    */
   async #grow(): Promise<void> {
     const held = await this.#held()

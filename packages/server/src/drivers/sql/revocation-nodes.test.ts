@@ -13,7 +13,7 @@ import { openFeedStore } from './testing/feed-store.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 
 const INTERVAL_MS = 100
-/** Timers that are 20 times as fast, so that feeds are read 20 times as often as in a relay. */
+/** Timers that run 20 times as fast, so that feeds are read 20 times as often as in a relay. */
 const fast: Timers = { after: (delayMs, run) => systemTimers.after(delayMs / 20, run) }
 
 interface Node {
@@ -24,7 +24,7 @@ interface Node {
 await onPostgres((url) =>
   describe('two nodes with one control plane', () => {
     let opened: AsyncDisposableStack
-    /** Entries of the control plane; the cursor is the number of entries that were returned. */
+    /** Entries of the control plane. A cursor is the number of entries that were returned so far. */
     let entries: string[]
     let polls: string[]
     let pollUrl: string
@@ -87,7 +87,7 @@ await onPostgres((url) =>
       }
     }
 
-    it('[AUTH-14] one node polls and every node knows every entry; another node polls when the first one ends', async () => {
+    it('[AUTH-14] one node polls the control plane for all nodes, and another node polls when the first one ends', async () => {
       const first = await startNode('first')
       await vi.waitFor(() => expect(polls.length).toBeGreaterThan(0))
       const second = await startNode('second')
@@ -101,14 +101,14 @@ await onPostgres((url) =>
       expect(polls.at(-1)).toBe('Bearer second')
     })
 
-    it('[AUTH-14] when both nodes poll, as after a pause, no node misses an entry that the other fetched', async () => {
+    it('[AUTH-14] when both nodes poll the control plane, no node misses a revocation that the other fetched', async () => {
       const nodes = [await startNode('first', { leases: false }), await startNode('second', { leases: false })]
       await add(15)
       await vi.waitFor(() => expect(nodes.map(knownBy)).toEqual([15, 15]), { timeout: 3_000 })
       expect(new Set(polls).size).toBe(2)
     })
 
-    it('[AUTH-14] without the feed a node misses entries that the other node fetched', async () => {
+    it('[AUTH-14] without the feed a node misses revocations that the other node fetched', async () => {
       const off = { leases: false, feeds: false }
       const nodes = [await startNode('first', off), await startNode('second', off)]
       await add(15)
@@ -116,7 +116,7 @@ await onPostgres((url) =>
       expect(Math.min(...nodes.map(knownBy))).toBeLessThan(15)
     })
 
-    it('[AUTH-14] a node that starts later knows all stored entries at once', async () => {
+    it('[AUTH-14] a node that starts later knows all stored revocations at once', async () => {
       const first = await startNode('first')
       await add(3)
       await vi.waitFor(() => expect(knownBy(first)).toBe(3), { timeout: 3_000 })

@@ -8,10 +8,10 @@ import { originalText, storedText } from './stored-text.ts'
 import type { Writer } from './tables.ts'
 
 const CURSOR = 'revocation-cursor'
-/** Rows of one statement; below SQLite's 32,766 parameters. */
+/** Maximum number of rows in one statement; SQLite allows 32,766 parameters. */
 const ROWS_PER_STATEMENT = 1000
 
-/** `isTold`: whether other nodes are told of added revocations. */
+/** Opens the port `RevocationStore`. `isTold`: whether other nodes are notified of added revocations. */
 export function sqlRevocations({ engine, reader }: Database, queue: CommitQueue, log: Logger, isTold = false): RevocationStore {
   const reading = readingWith(log)
   return {
@@ -34,7 +34,7 @@ export function sqlRevocations({ engine, reader }: Database, queue: CommitQueue,
       reading(async () => {
         const rows = await reader.selectFrom('revocations').selectAll().orderBy('revoked_at_ms').orderBy('jti').execute()
         const damaged = rows.filter((row) => !isAsWritten('revocations', row)).length
-        // The content of a damaged row is lost. The other rows are intact, so the start continues.
+        // The content of a damaged row is lost. The other rows are intact, so the relay starts.
         if (damaged > 0)
           log.error('storage.revocations-damaged', 'some stored revocations are damaged; the relay accepts their tokens again', {
             rows: damaged,
@@ -67,7 +67,7 @@ async function insert(writer: Writer, entries: readonly { readonly jti: string; 
     .execute()
 }
 
-/** Adds a row for each revocation, and one more when they are a complete push or poll. [AUTH-14, AUTH-15] */
+/** Adds a feed row for each revocation, and one more when the revocations are a complete push or poll. [AUTH-14, AUTH-15] */
 async function tell(
   writer: Writer,
   engine: Engine,

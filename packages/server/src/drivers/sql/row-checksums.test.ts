@@ -29,14 +29,14 @@ afterEach(async () => {
   store.remove()
 })
 
-/** Changes the store with other means than the relay. */
+/** Changes the store directly, without the relay. */
 function tamper(statement: string): void {
   const db = new DatabaseSync(store.path)
   db.exec(statement)
   db.close()
 }
 
-/** What verify finds in the tables that belong to no single document. */
+/** Returns the findings of verify about tables that belong to no single document. */
 async function findings(): Promise<readonly string[]> {
   await using contents = await openStoredContents(store.url, silentLogger)
   const found: string[] = []
@@ -46,7 +46,7 @@ async function findings(): Promise<readonly string[]> {
 
 const grantRequest = aGrant(W, HASH, { sizeBytes: 6, sub: 'ann', nowMs: 5 })
 
-it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no other', async () => {
+it('[LIFE-5] [LIFE-24] a changed tombstone makes its id unavailable, and no other id', async () => {
   const { key } = written(await host.documents.write(creation(REF)))
   await host.documents.remove(REF, key, 1000)
   tamper('update tombstones set last_server_version = 9')
@@ -123,7 +123,7 @@ it('[OPS-11] a share link whose expiry was changed in the file opens nothing', a
   expect(await host.shareLinks.revoke(key, 'l', 50)).toBe('revoked')
 })
 
-it('[OPS-11] a changed revocation is reported, and the others are read', async () => {
+it('[OPS-11] a changed revocation is reported, and other revocations are read', async () => {
   await host.revocations.add([{ jti: 'a', revokedAtMs: 5 }], { keep: 9 })
   await host.revocations.add([{ jti: 'a', revokedAtMs: 4 }], { keep: 9 })
   expect(await host.revocations.all()).toEqual([{ jti: 'a', revokedAtMs: 4 }])
@@ -143,7 +143,7 @@ it('[OPS-11] [TOOL-22] the answer of a changed remembered write is never returne
   expect(await host.documents.state({ ...REF, id: 'e' })).toEqual({ kind: 'absent' })
 })
 
-it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, and verify finds it', async () => {
+it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, and verify finds the change', async () => {
   const head = written(await host.documents.write(creation(REF)))
   const record = new TextEncoder().encode('{"members":[]}')
   const rest = {
@@ -161,7 +161,7 @@ it('[OPS-11] [AG-67] a call whose record or row was changed cannot be undone, an
   expect(await findings()).toEqual([expect.stringContaining('does not have its checksum')])
 })
 
-it('[LIFE-29] [AG-66] the checksum of a call leaves its caller out, so that a program without that column goes on with the row', async () => {
+it('[LIFE-29] [AG-66] the checksum of a call leaves out its caller, so that programs without that column accept the row', async () => {
   const head = written(await host.documents.write(creation(REF)))
   const record = new TextEncoder().encode('{"members":[]}')
   const call = {

@@ -3,10 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { RelayError } from '../../kernel/errors.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * For each table the columns that the checksum covers, including the key, so that swapped rows show as damage too.
- * [OPS-11]
- */
+/** For each table, the columns that the checksum covers. They include the key, so that swapped rows are found as damage too. [OPS-11] */
 const SUMMED = {
   tombstones: ['workspace_id', 'id', 'deleted_at_ms', 'last_server_version', 'owner_id'],
   revocations: ['jti', 'revoked_at_ms'],
@@ -16,7 +13,7 @@ const SUMMED = {
   blob_uploads: ['id', 'workspace_id', 'hash', 'bytes', 'kind', 'sub', 'expires_at_ms', 'remove_at_ms'],
   registries: ['workspace_id', 'kind', 'version', 'size_bytes', 'value'],
   former_clients: ['workspace_id', 'id', 'until_ms', 'clients'],
-  // Without `caller`: a damaged one leaves the call to be undone by its id, and programs without that column go on with these rows.
+  // `caller` is left out: a call with a damaged caller can still be undone by its id, and programs without that column accept the rows.
   call_records: [
     ...(['key', 'version', 'call', 'workspace_id', 'at_ms', 'sub', 'client', 'tool', 'changed', 'removed'] as const),
     ...(['size_bytes', 'undone_by', 'answer', 'record_crc32'] as const),
@@ -28,7 +25,7 @@ const SUMMED = {
 export type SummedTable = keyof typeof SUMMED
 type Unsummed<T extends SummedTable> = Omit<Tables[T], 'crc32'>
 
-/** A row that fails its checksum. Requests that need it are answered with 503. */
+/** Thrown for a row that fails its checksum. Requests that need the row are answered with 503. */
 export class DamagedRowError extends RelayError {
   constructor(what: string) {
     super('UNAVAILABLE', `${what} is damaged in the store: its row does not have its checksum`)
@@ -41,9 +38,7 @@ export function withChecksum<T extends SummedTable>(table: T, row: Unsummed<T>):
   return { ...row, crc32: checksumOf(table, row) }
 }
 
-/**
- * Whether the row is what was written. Rows from releases without checksums have none and are not checked. [LIFE-29]
- */
+/** Whether the row is as it was written. Rows from releases without checksums have none and count as unchanged. [LIFE-29] */
 export function isAsWritten<T extends SummedTable>(table: T, row: Unsummed<T> & { readonly crc32: number | null }): boolean {
   return row.crc32 === null || row.crc32 === checksumOf(table, row)
 }
@@ -55,9 +50,7 @@ function checksumOf<T extends SummedTable>(table: T, row: Unsummed<T>): number {
   return table === 'blob_grants' ? sum + stateSum(row as unknown as GrantState) : sum
 }
 
-/**
- * Columns that a later release added. A checksum covers them only when they are set, so that checksums of older rows stay valid.
- */
+/** Returns the columns that a later release added. A checksum covers them only when they are set, so that checksums of older rows stay valid. */
 function addedColumns<T extends SummedTable>(table: T, row: Unsummed<T>): readonly string[] {
   return table === 'tombstones' && (row as unknown as Unsummed<'tombstones'>).successor !== null ? ['successor'] : []
 }
@@ -68,12 +61,12 @@ type GrantState = Pick<Tables['blob_grants'], 'metered' | 'unreferenced_at_ms'>
 const METERED = 7
 const UNREFERENCED = 3
 
-/** This part is added to the checksum of the rest, so it can be changed without reading the row. */
+/** Checksum of the columns that change. It is a summand of the checksum of the row, so it can be changed without reading the row. */
 function stateSum({ metered, unreferenced_at_ms }: GrantState): number {
   return METERED * metered + UNREFERENCED * (unreferenced_at_ms ?? -1)
 }
 
-/** For an update of grants. The checksum changes by the difference, so a damaged grant stays damaged. */
+/** Returns column values for an update of grants. The checksum changes by the difference, so a damaged grant stays damaged. */
 export function grantState(state: {
   readonly metered?: 0 | 1
   readonly unreferenced_at_ms: number | null
@@ -87,12 +80,12 @@ export function grantState(state: {
   }
 }
 
-/** Checksum of the columns in a log's head that describe the body. Written when those change, and not with every append. [LIFE-7] */
+/** Checksum of the columns in a log's head that describe the body. Written when these change, and not at every append. [LIFE-7] */
 export function flagsChecksum(key: number, coveredSeq: number, bodyAhead: number): number {
   return crc32(`log_heads ${key} ${coveredSeq} ${bodyAhead}`)
 }
 
-/** The columns of a log's head that change together with its checksum. */
+/** Returns the columns of a log's head that change together with their checksum. */
 export function headFlags(
   key: number,
   coveredSeq: number,

@@ -1,6 +1,6 @@
 import { type SeatLimits, type SeatOutcome, seatOutcome } from '../../access/seats.port.ts'
 
-/** A request for a connection of this node. */
+/** A wish of a connection of this node for a seat. */
 export type SeatWish =
   | {
       readonly kind: 'place'
@@ -17,15 +17,15 @@ export interface SeatRow {
   readonly editor: boolean
 }
 
-/** How many seats the living nodes hold in a workspace. */
+/** The number of seats that the living nodes hold in a workspace. */
 export interface SeatCount {
   readonly connections: number
   readonly editors: number
 }
 
-/** The answers to wishes, in their order, and the changed seats by key; `null` for a released seat. */
+/** The answers to wishes in their order, and the changed seats by key; `null` for a released seat. */
 export interface SeatAnswers {
-  /** `later`: the seats of a living node are not known, and the wish needs them. */
+  /** `later`: the seats of a living node are not known yet, and the wish cannot be decided without them. */
   readonly outcomes: readonly (SeatOutcome | 'later')[]
   readonly changes: ReadonlyMap<string, SeatRow | null>
 }

@@ -16,7 +16,7 @@ if (typeof probe === 'string') process.stderr.write(`skipped: ${probe}\n`)
 interface Node {
   readonly inc: number
   readonly seats: Seats
-  /** Ends the heartbeats and connections of the node, as kill -9 does; its row stays. */
+  /** Ends the heartbeats and connections of the node, as kill -9 does. The row of the node stays. */
   kill(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     nodes.push(node)
     return node
   }
-  /** Ends the lease of a killed node, which otherwise counts for 15 s. */
+  /** Ends the lease of a killed node, whose seats otherwise count for up to 15 s. */
   const endLease = ({ inc }: Node) => client.query('update nodes set lease_until_ms = 0 where inc = $1', [inc])
   /** Empties the table, as a crash of the server does with an unlogged table. */
   const emptyTable = () => client.query('truncate seats')
@@ -152,7 +152,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await b.seats.take(seat('more'), limits)).toBe('connection-limit')
   })
 
-  it('[WS-17] while a living node cannot write its seats, seats with a limit are refused after 2 s, and seats without a limit are given at once', async () => {
+  it('[WS-17] while a living node cannot write its seats, seats with a limit are refused after 2 s, and seats without one are given at once', async () => {
     const [a, b] = await three()
     await a.kill()
     await emptyTable()
@@ -174,7 +174,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     await b.kill()
     await client.query('delete from seats where inc = $1', [b.inc])
     const change = a.seats.change(seat(true), limits).catch(() => 'unavailable' as const)
-    // The answer for another connection shows that the first wish was processed and waits.
+    // An answer for another connection shows that the first wish was processed and is still waiting.
     await a.seats.take({ workspaceId: workspace, connectionId: 'y', editor: false }, { connections: null, editors: null })
     await a.seats.release(workspace, 'x')
     await endLease(b)
@@ -188,7 +188,7 @@ describe.skipIf(typeof probe === 'string')('seats of several nodes on one Postgr
     expect(await takeMany([a], 1, { connections: 25, editors: null })).toEqual(['unavailable'])
   })
 
-  it('[WS-17] a release that the database did not store is repeated until it is stored', async () => {
+  it('[WS-17] a release of a seat that the database did not store is repeated until it is stored', async () => {
     const [a, b] = await three()
     const seat = { workspaceId: workspace, connectionId: 'x', editor: true }
     await a.seats.take(seat, { connections: 1, editors: null })

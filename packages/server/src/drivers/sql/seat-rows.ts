@@ -14,10 +14,10 @@ import type { Connection, Writer } from './tables.ts'
 
 /** Time between two checks that the rows of this node still exist. */
 const LOOK_MS = 1_000
-/** A wish waits this long until every living node has written its seats. The table is read again every `AGAIN_MS`. */
+/** A wish waits at most this long until every living node has written its seats. The table is read again every `AGAIN_MS`. */
 const LATER_MS = 2_000
 const AGAIN_MS = 50
-/** Most wishes in one transaction, and most rows in one statement. */
+/** Maximum number of wishes in one transaction, and of rows in one statement. */
 const MOST_WISHES = 500
 /** The rows of ended nodes are removed at every 60th check. */
 const LOOKS_PER_SWEEP = 60
@@ -26,7 +26,7 @@ const MARK = { workspaceId: '', connectionId: '' }
 
 export interface SeatRowsOptions {
   readonly database: Database
-  /** This node; while it has no incarnation nobody gets a seat. */
+  /** This node. While it has no incarnation, no connection gets a seat. */
   readonly own: OwnNode
   readonly clock: Clock
   /** Timers that do not keep the process alive. */
@@ -42,11 +42,10 @@ interface Waiting {
 }
 
 /**
- * The seats of several nodes, as rows of PostgreSQL. The seats of a node count while its lease lasts. Wishes that arrive together
- * share a transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a
- * disk. When a crash or a failover of the server has emptied the table, each node writes its own seats again; until every living
- * node has done so, no seat that has to be counted is given. Calls reject with UNAVAILABLE when that takes longer than 2 s, and
- * while the database does not answer. [WS-15, WS-17]
+ * The seats of several nodes, as rows of PostgreSQL. The seats of a node count while its lease lasts. Wishes that arrive together share a
+ * transaction, which locks their workspaces, counts, decides and writes. The table is unlogged, so no seat waits for a disk. When a crash or a
+ * failover of the server has emptied the table, each node writes its own seats again. Until every living node has done so, no seat with a limit is
+ * given. Calls reject with UNAVAILABLE when that takes longer than 2 s, and while the database does not answer. [WS-15, WS-17]
  */
 export class SeatRows implements AsyncDisposable {
   readonly #options: SeatRowsOptions
@@ -80,7 +79,7 @@ export class SeatRows implements AsyncDisposable {
     }
   }
 
-  /** Writes the rows of this node at once after its registration, because other nodes wait for them. */
+  /** Writes the rows of this node at once after its registration, because other nodes wait for these rows. */
   async written(): Promise<void> {
     await this.#run()
   }
@@ -103,7 +102,7 @@ export class SeatRows implements AsyncDisposable {
     if (this.#isClosed) return Promise.reject(new RelayError('UNAVAILABLE', 'the store is closing'))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ wish, sinceMs: this.#options.clock.monotonicMs(), resolve, reject })
-      // Wishes of the same turn of the event loop share a transaction.
+      // All wishes of one turn of the event loop share a transaction.
       setImmediate(() => void this.#run())
     })
   }
@@ -187,7 +186,7 @@ export class SeatRows implements AsyncDisposable {
     return answers
   }
 
-  /** Writes all seats of this node, and the row that shows that they are written. */
+  /** Writes all seats of this node, and the row which shows that they are written. */
   async #writeAgain(writer: Writer, inc: Incarnation): Promise<void> {
     await writer.deleteFrom('seats').where('inc', '=', inc).execute()
     const rows = [...this.#held.entries(), ['', { ...MARK, editor: false }] as const]
@@ -226,7 +225,7 @@ export class SeatRows implements AsyncDisposable {
   }
 }
 
-/** Returns `later` without wishes whose connection closed afterwards, and refuses those: nobody would release their seat. */
+/** Returns `later` without the wishes whose connection has closed meanwhile. Refuses these wishes, because nobody would release their seats. */
 function refuseReleased(later: readonly Waiting[], batch: readonly Waiting[]): readonly Waiting[] {
   const released = new Map(batch.flatMap(({ wish }, i) => (wish.kind === 'release' ? [[seatKey(wish), i] as const] : [])))
   return later.filter((one) => {
@@ -239,7 +238,7 @@ function refuseReleased(later: readonly Waiting[], batch: readonly Waiting[]): r
 
 interface SeatState {
   readonly isAlive: boolean
-  /** Whether the table has the row that shows that this node has written its seats. */
+  /** Whether the table has the row which shows that this node has written its seats. */
   readonly isMarked: boolean
   /** Number of other living nodes that have not written their seats. */
   readonly unmarked: number
@@ -284,7 +283,7 @@ async function writeRows(writer: Writer, inc: Incarnation, changes: ReadonlyMap<
   }
 }
 
-/** Removes the rows of nodes that have ended. They do not count any more, and nothing else removes them. */
+/** Removes the rows of nodes that have ended. Such rows no longer count, and nothing else removes them. */
 async function removeRowsOfEnded(db: Connection): Promise<void> {
   await sql`delete from seats where not exists (select 1 from nodes where nodes.inc = seats.inc)`.execute(db)
 }

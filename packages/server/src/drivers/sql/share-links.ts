@@ -67,9 +67,7 @@ export function sqlShareLinks({ engine, reader }: Database, queue: CommitQueue, 
   }
 }
 
-/**
- * Locks the document until the commit, so that neither a removal nor another link comes between counting and writing.
- */
+/** Issues a link. Locks the document until the commit, so that no removal and no other link comes between counting and writing. */
 async function issue(
   writer: Writer,
   engine: Engine,

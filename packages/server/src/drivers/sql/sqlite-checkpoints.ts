@@ -7,7 +7,7 @@ import { writeMark } from './store-mark.ts'
 
 /** Under load, a checkpoint runs after this many pages (16 MiB) of log. At SQLite's 4 MiB, the 99th percentile of append times was two to four times as long. */
 const CHECKPOINT_PAGES = 4096
-/** A checkpoint also runs after this long without a commit, because then it delays no caller. */
+/** A checkpoint also runs after this long without a commit, when it delays no caller. */
 const IDLE_MS = 2000
 
 export interface CheckpointsOptions {
@@ -21,10 +21,10 @@ export interface CheckpointsOptions {
 }
 
 /**
- * Brings the write-ahead log into the main file, in the place of SQLite's own automatic checkpoints, and writes the store's mark after each.
- * The mark is in the log and not in the main file until the next checkpoint, so a log that is lost shows. [LIFE-5]
+ * Copies the write-ahead log into the main file, in place of SQLite's own automatic checkpoints, and writes the store's mark after each checkpoint.
+ * The new mark is in the log and reaches the main file only at the next checkpoint, so a lost log is noticed. [LIFE-5]
  *
- * A checkpoint or a mark that fails delays nothing and loses nothing; only a lost flush is thrown, from the next `beforeCommit`.
+ * A checkpoint or a mark that fails delays and loses nothing. Only a lost flush is thrown, by the next `beforeCommit`.
  */
 export class Checkpoints {
   readonly #options: CheckpointsOptions
@@ -42,13 +42,13 @@ export class Checkpoints {
     this.#copy = options.db.prepare('pragma wal_checkpoint(passive)')
   }
 
-  /** Marks the store from now on. Durable when it returns. @throws what the disk refused */
+  /** Marks the store from now on. Durable when it returns. @throws the error of the disk */
   start(): void {
     this.#mark()
     this.#marks = true
   }
 
-  /** @throws the error of a flush that was lost since the last commit */
+  /** Called before each commit. @throws the error of a flush that was lost since the last commit */
   beforeCommit(): void {
     if (this.#lost !== null) throw this.#lost
   }
@@ -81,7 +81,7 @@ export class Checkpoints {
   #checkpoint(): void {
     const { log, checkpointed } = this.#copy.get() ?? {}
     const isWhole = log === checkpointed
-    // A long-running reader keeps the rest of the log from being copied; trying again at every commit would not change that.
+    // A long-running reader keeps the rest of the log from being copied. Trying again at every commit would not change that.
     this.#dueAtPages = isWhole ? CHECKPOINT_PAGES : Number(log) + CHECKPOINT_PAGES / 4
     if (this.#marks) this.#mark()
   }
@@ -103,7 +103,7 @@ export class Checkpoints {
       if (db.isTransaction) db.exec('rollback')
       throw error
     }
-    // Written only now, so that the file never names a number that the store could still lose in a power cut.
+    // The file is written only now, so that it never names a number that the store could still lose in a power cut.
     writeMark(path, mark)
   }
 

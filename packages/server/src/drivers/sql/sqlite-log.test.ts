@@ -50,7 +50,7 @@ async function appendAll(host: StorageHost, keys: readonly number[], first: numb
   }
 }
 
-/** Appends to a document of its own until all recent records have moved. */
+/** Appends to a separate document until all recent records have moved. */
 async function letMove(host: StorageHost, id = 'mover'): Promise<void> {
   const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id })))
   await appendAll(host, [key], 1, MOST_RECENT)
@@ -105,7 +105,7 @@ describe('records of the log on SQLite', () => {
     for (const key of keys.slice(1)) expect(await seqsOf(host, key)).toEqual(through(40))
   })
 
-  it('[LIFE-7] at most a few thousand records are recent, however many are appended', async () => {
+  it('[LIFE-7] at most a few thousand log records are recent, however many are appended', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const keys = await newDocuments(host, 2)
@@ -114,7 +114,7 @@ describe('records of the log on SQLite', () => {
     expect(rowsIn(path, 'updates')).toBe(4 * MOST_RECENT)
   })
 
-  it('[LIFE-30] recent records move before they belong to more than 2,048 documents', async () => {
+  it('[LIFE-30] recent log records move before they belong to more than 2,048 documents', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const heads = await Promise.all(
@@ -126,7 +126,7 @@ describe('records of the log on SQLite', () => {
     expect([rowsIn(path, 'updates_recent'), rowsIn(path, 'updates_settled')]).toEqual([0, 2048])
   })
 
-  it('[LIFE-7] a compaction removes records from both tables', async () => {
+  it('[LIFE-7] a compaction of a log removes its records from both tables', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const [key = 0] = await newDocuments(host, 1)
@@ -141,7 +141,7 @@ describe('records of the log on SQLite', () => {
     expect(await seqsOf(host, key)).toEqual([19, 20])
   })
 
-  it('[LIFE-23] a deleted document leaves no record, and a new document with its id begins with an empty log', async () => {
+  it('[LIFE-23] a deleted document leaves no log record, and a new document with its id begins with an empty log', async () => {
     const { url, path } = newStore()
     await using host = await openHost(url)
     const [key = 0, other = 0] = await newDocuments(host, 2)
@@ -177,7 +177,7 @@ describe('records of the log on SQLite', () => {
     expect(rowsIn(path, 'updates', `where key = ${key}`)).toBe(0)
   })
 
-  it('[LIFE-5] a missing recent record is noticed, and other documents can be read', async () => {
+  it('[LIFE-5] a missing recent log record is noticed, and other documents can be read', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [hurt = 0, whole = 0] = await newDocuments(host, 2)
@@ -189,7 +189,7 @@ describe('records of the log on SQLite', () => {
     expect(await seqsOf(again, whole)).toEqual(through(9))
   })
 
-  it('[LIFE-5] a log with two records of the same seq is damaged, and recent records of other documents still move', async () => {
+  it('[LIFE-5] a log with two records of one seq is damaged, and recent records of other documents still move', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [hurt = 0, whole = 0] = await newDocuments(host, 2)
@@ -214,7 +214,7 @@ describe('records of the log on SQLite', () => {
 })
 
 describe('other programs that use the file', () => {
-  it('[OPS-9] [OPS-11] a copy and a check beside a running relay find every record while recent ones move', async () => {
+  it('[OPS-9] [OPS-11] a backup and verify beside a running relay find every record while recent ones move', async () => {
     const { url } = newStore()
     await using host = await openHost(url)
     const keys = await newDocuments(host, 4)
@@ -262,7 +262,7 @@ describe('other programs that use the file', () => {
     expect(looks).toBe(12)
   })
 
-  it('[LIFE-29] a program that knows the log as one table can read, append, change and remove records', async () => {
+  it('[LIFE-29] a program that knows the log as one table can read, append, change and remove log records', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const [key = 0] = await newDocuments(host, 1)
@@ -296,7 +296,7 @@ describe('kill -9 while recent records move', () => {
     for (let round = 0; round < 6; round++) {
       const child = fork(script, [url, '40'], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
       const ended = once(child, 'exit')
-      // A move is due after 26 commits, so the kills hit it at different steps.
+      // A move happens after every 26 commits, so the kills hit it at different steps.
       let commits = 0
       const isDue = new Promise<void>((resolve) => {
         child.on('message', (message: Ends) => {

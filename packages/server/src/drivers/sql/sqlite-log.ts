@@ -3,13 +3,13 @@ import { at } from '../../kernel/at.ts'
 import type { Engine, UpdateColumns } from './engine.ts'
 
 /**
- * Recent records are moved when there are this many. A larger number would make an append cheaper, but each read of a log scans
- * all recent records, and the commit that moves them would take longer.
+ * Recent records are moved when there are this many. A larger number would make appends cheaper. But each read of a log scans all recent records, and
+ * the commit that moves them would take longer.
  */
 export const MOST_RECENT = 4096
 /** Recent records are also moved when they belong to this many documents: a move writes about one page per document. [LIFE-30] */
 const MOST_DOCUMENTS = 2048
-/** A longer update goes to `updates_settled` at once: it takes much of a page anyway, and would be written twice. */
+/** A longer update goes to `updates_settled` at once: it fills much of a page anyway, and would be written twice. */
 const SHORT_BYTES = 512
 
 const COLUMNS = 'key, seq, actor, at_ms, crc32, bytes'
@@ -22,9 +22,9 @@ const COLUMNS = 'key, seq, actor, at_ms, crc32, bytes'
  */
 export class SqliteLog implements Pick<Engine, 'insertUpdates'> {
   readonly #db: DatabaseSync
-  /** Prepared on first use, because the migration creates the tables. */
+  /** The statements are prepared on first use, because the migration creates the tables. */
   #statements: Statements | null = null
-  /** The highest rowid of a recent record that could not be moved. */
+  /** The highest rowid of a recent record that could not be moved; 0 when there is none. */
   #stuckAt = 0
   /** Documents with records that this process has added since the last move, counted for `MOST_DOCUMENTS`. */
   readonly #documents = new Set<number>()
@@ -68,7 +68,7 @@ function prepared(db: DatabaseSync): Statements {
     copy: db.prepare(
       `insert or ignore into updates_settled (${COLUMNS}) select ${COLUMNS} from updates_recent order by key, seq`,
     ),
-    // A delete without a condition frees the pages without writing them.
+    // A delete without a condition frees the pages of the table without writing them.
     clear: db.prepare('delete from updates_recent'),
     clearCopied: db.prepare(`
       delete from updates_recent where exists (
@@ -78,9 +78,8 @@ function prepared(db: DatabaseSync): Statements {
 }
 
 /**
- * Moves all recent records and returns the highest rowid of those that stay, 0 when none does. A record stays when its log has
- * another record with the same `seq`, which only damage can cause: that log is then read as damaged, and the other logs go on.
- * [LIFE-5]
+ * Moves all recent records. Returns the highest rowid of the records that stay, 0 when none does. A record stays when its log has another record with
+ * the same `seq`, which only damage can cause. That log is then read as damaged, and the other logs are not affected. [LIFE-5]
  */
 function settle({ count, copy, clear, clearCopied }: Statements): number {
   if (copy.run().changes === count.get()?.['count']) {

@@ -39,13 +39,13 @@ async function write(host: StorageHost, ...ids: string[]): Promise<void> {
 const close = (host: StorageHost) => host[Symbol.asyncDispose]()
 const documents = async (host: StorageHost) => (await host.documents.list('w')).map(({ id }) => id).sort()
 
-/** Copies the files as they are after the process was killed, or after a power cut behind the last commit. */
+/** Copies the files of a store as they are after the process was killed, or after a power cut behind the last commit. */
 function imageOf(from: string, to: string): void {
   cpSync(join(folder, from), join(folder, to), { recursive: true })
   for (const name of ['relay.db-shm', 'relay.db.lock']) rmSync(join(folder, to, name), { force: true })
 }
 
-/** Without the lock file and the side files that reading creates. */
+/** Returns the files of a store, without the lock file and the side files that reading creates. */
 const files = (name: string) => readdirSync(join(folder, name)).filter((file) => !/\.lock|-(shm|wal)$/.test(file))
 
 const refused = async (name: string, what: RegExp) => {
@@ -67,7 +67,7 @@ describe('a store that lost committed writes', () => {
 
   it('[LIFE-5] a store whose write-ahead log is missing after a kill that followed a checkpoint is refused', async () => {
     const host = await open()
-    // These writes make more than 16 MiB of log.
+    // These writes make more than 16 MiB of write-ahead log, so that a checkpoint runs.
     for (let i = 0; i < 5; i++) await host.documents.write(creation({ workspaceId: 'w', id: `long${i}` }, 'x'.repeat(4 << 20)))
     await write(host, 'd1')
     imageOf('a', 'b')
@@ -113,7 +113,7 @@ describe('a store that lost committed writes', () => {
     await refused('a', /another store/)
   })
 
-  it('[CFG-11] a store whose loss is accepted opens, and later opens without accepting', async () => {
+  it('[CFG-11] a store whose loss is accepted opens, and later opens without a further acceptance', async () => {
     const host = await open()
     await write(host, 'd1')
     await close(host)
@@ -145,7 +145,7 @@ describe('a write-ahead log with an unreadable end', () => {
   }
   const FRAME = 24 + 4096
 
-  it('[LIFE-5] the store opens with everything before the unreadable end, and logs once how much is left out', async () => {
+  it('[LIFE-5] a store whose log has an unreadable end opens without that end, and logs its size once', async () => {
     let left = 0
     const { warnings, found, path } = await warningsAfter((log) => {
       left = FRAME - 100
@@ -158,7 +158,7 @@ describe('a write-ahead log with an unreadable end', () => {
     expect(warnings.map(([, fields]) => (fields as { bytes: number }).bytes % FRAME)).toEqual([left])
   })
 
-  it('[LIFE-5] changed bytes at the end of the log give the same warning', async () => {
+  it('[LIFE-5] changed bytes at the end of the write-ahead log give the same warning as a torn end', async () => {
     const { warnings } = await warningsAfter((log) => {
       const at = log.byteLength - 50
       log.writeUInt8(log.readUInt8(at) ^ 1, at)
@@ -167,7 +167,7 @@ describe('a write-ahead log with an unreadable end', () => {
     expect(warnings.map(([event]) => event)).toEqual(['storage.log_tail'])
   })
 
-  it('[LIFE-5] a log that ends with a complete transaction gives no warning', async () => {
+  it('[LIFE-5] a write-ahead log that ends with a complete transaction gives no warning', async () => {
     expect((await warningsAfter((log) => log)).warnings).toEqual([])
   })
 })
@@ -230,10 +230,10 @@ describe('a store that lost nothing', () => {
     const mark = readMark(pathIn('a'))
     if (mark === null) throw new Error('there is no mark')
     await close(host)
-    // The store holds the new number and the file the previous one: the process was killed after the commit.
+    // The process was killed after the commit: the store has the new number, and the file the previous one.
     writeMark(pathIn('a'), mark)
     await close(await open())
-    // A new file that was not yet renamed, complete or truncated.
+    // The process was killed before the rename: the new file is complete or cut off.
     for (const rest of [markText({ ...mark, number: 99 }), '{"sto']) {
       writeFileSync(`${markPathOf(pathIn('a'))}.new`, rest)
       await close(await open())
@@ -251,7 +251,7 @@ describe('comparing a store with its mark', () => {
     ['the same number', mark, { kind: 'store', store: 'store-1', number: 7 }, undefined],
     ['a higher number', mark, { kind: 'store', store: 'store-1', number: 8 }, undefined],
     ['another store', mark, { kind: 'store', store: 'store-2', number: 9 }, 'replaced'],
-  ] as const)('[LIFE-5] comparing a store with its mark answers as the table says for %s', (_, known, found, kind) => {
+  ] as const)('[LIFE-5] comparing a store with its mark gives the result in the table for %s', (_, known, found, kind) => {
     expect(lossByMark(known, found)?.kind).toBe(kind)
   })
 

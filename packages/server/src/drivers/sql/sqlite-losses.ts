@@ -6,13 +6,13 @@ import { inspectWal, type WalFinding, type WalTail } from './wal-frames.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 
-/** Names in `store_facts` of the store's own mark. */
+/** Names in `store_facts` of the two values of the store's own mark. */
 export const STORE_ID = 'store-id'
 export const STORE_MARK = 'mark'
 
 /**
- * Lists acknowledged writes that the store at `path` shows to be lost. Only reads. May be called while a relay runs: because the log may be
- * in the middle of a write, it counts as damaged only when a second look gives the same result.
+ * Lists acknowledged writes that the store at `path` has visibly lost. Only reads. May be called while a relay runs: the log may be in the middle of
+ * a write, so it counts as damaged only when a second look gives the same result.
  */
 export function sqliteLosses(path: string): readonly StoreLoss[] {
   const losses: StoreLoss[] = []
@@ -30,8 +30,8 @@ export function lossByMarkOf(path: string): StoreLoss | null {
 }
 
 /**
- * Returns the unreadable end of the log that an earlier process left. A crash during a commit leaves such an end, and nobody was told of
- * that commit. Damage within the last transaction looks the same, so the start logs a warning. [LIFE-5]
+ * Returns the unreadable end of the log that an earlier process left. A crash during a commit leaves such an end, and that commit was acknowledged to
+ * nobody. Damage within the last transaction looks the same, so the start logs a warning. [LIFE-5]
  */
 export function unreadTailOf(path: string): WalTail | null {
   const finding = inspectFile(`${path}-wal`)
@@ -80,14 +80,14 @@ function markedStore(path: string): MarkedStore {
     db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
     return storedMark(db)
   } catch {
-    // Opening the store properly will report what is wrong with it.
+    // The error is ignored here, because opening the store later reports what is wrong with it.
     return { kind: 'store', store: null, number: Number.MAX_SAFE_INTEGER }
   } finally {
     db?.close()
   }
 }
 
-/** The mark stored inside the store. */
+/** Reads the mark that is stored inside the store. */
 export function storedMark(db: DatabaseSync): MarkedStore & { kind: 'store' } {
   const value = (name: string): string | null => {
     const row = db.prepare('select value from store_facts where name = ?').get(name)
@@ -114,8 +114,8 @@ export function keepDamagedLog(path: string): string {
 }
 
 /**
- * Flushes a log that an earlier process left. Its last writes may be in memory only; they are about to be read and relied on, so they must
- * survive a power cut.
+ * Flushes a log that an earlier process left. Its last writes may be only in memory. They are about to be read and relied on, so they must survive a
+ * power cut.
  */
 export function flushLeftLog(path: string): void {
   if (existsSync(`${path}-wal`)) flush(`${path}-wal`)

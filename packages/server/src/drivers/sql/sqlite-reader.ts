@@ -12,7 +12,7 @@ import type { Connection, Tables } from './tables.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 
-/** A store that is only read while another process may use it. */
+/** A store that is opened only for reading, while another process may use it. */
 export interface SqliteReader {
   readonly db: Connection
   readonly file: DatabaseSync
@@ -20,10 +20,10 @@ export interface SqliteReader {
 }
 
 /**
- * Opens the file for reading, without its lock. Writers are never delayed: in WAL mode a reader sees the last commit before its transaction
- * began, while new commits go to the side file.
+ * Opens the file for reading, without the lock of the store. Writers are never delayed: in WAL mode a reader sees the last commit before its
+ * transaction began, and new commits go to the side file.
  *
- * @throws StoreLossError when the file is missing or empty and the mark beside it says that there was a store; nothing of it can be read
+ * @throws StoreLossError when the file is missing or empty and the mark beside it says that there was a store
  * @throws Error naming the file when it is missing or not a database
  */
 export function openSqliteReader(path: string): SqliteReader {
@@ -43,8 +43,8 @@ export function openSqliteReader(path: string): SqliteReader {
 }
 
 /**
- * Reading a store that nobody has open creates its side files again. When root creates them, the relay's own user could not open them, so
- * they are given to the owner of the store.
+ * Gives the side files to the owner of the store. Reading a store that no process has open creates its side files again. When root creates them, the
+ * relay's own user could not open them.
  */
 function giveSideFiles(path: string): void {
   if (process.getuid?.() !== 0) return
@@ -58,7 +58,7 @@ export function sqliteSource(path: string): StoreSource {
   const { db, file, close } = openSqliteReader(path)
   return {
     async atOneMoment(work) {
-      // From its first read on, the transaction sees what was committed before that.
+      // From its first read on, the transaction sees the commits before that read.
       file.exec('begin')
       try {
         const { layout, others } = await layoutOf(db, async () => tableFacts(file))
@@ -67,7 +67,7 @@ export function sqliteSource(path: string): StoreSource {
           others,
           acceptedLosses: await acceptedLosses(db),
           async *rows({ name, columns }) {
-            // The mark belongs to the file at this path and not to its copy; a restored store gets its own mark.
+            // The mark belongs to the file at this path, not to a copy. A restored store gets its own mark.
             const copied = name === 'store_facts' ? ` where name not in ('${STORE_ID}', '${STORE_MARK}')` : ''
             const statement = file.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(name)}${copied}`)
             statement.setReturnArrays(true)
@@ -93,7 +93,7 @@ function tableFacts(file: DatabaseSync): readonly TableFacts[] {
       .all()
       .map(({ name, seq }) => [String(name), Number(seq)]),
   )
-  // A copy holds the log as one table, as the view `updates` shows it, so that either engine can restore the copy.
+  // A copy contains the log as one table, as the view `updates` shows it, so that both engines can restore the copy.
   const copied = tables.filter(({ name }) => name !== 'updates_recent')
   return copied.map(({ name, sql }) => ({
     name: name === 'updates_settled' ? 'updates' : String(name),

@@ -10,7 +10,7 @@ import { openHost, temporaryStores } from './testing/store-under-test.ts'
 const newStore = temporaryStores()
 
 describe('one process per store', () => {
-  it('[LIFE-3] opening a store twice is refused with its name, in one process and from another, until the first is closed', async () => {
+  it('[LIFE-3] opening a store twice, in one process or two, is refused with its name until the first is closed', async () => {
     const { url, path } = newStore()
     const first = await openHost(url)
     await expect(openHost(url)).rejects.toThrow(`the store ${path} is in use by another process`)
@@ -33,7 +33,7 @@ describe('one process per store', () => {
     expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs])
   })
 
-  it('[LIFE-28] closing leaves one file that contains everything', async () => {
+  it('[LIFE-28] closing a store leaves one file that contains everything', async () => {
     const { url, path } = newStore()
     const host = await openHost(url)
     const { key } = written(await host.documents.write(creation({ workspaceId: 'w', id: 'd' })))
@@ -61,7 +61,7 @@ describe('costs', () => {
     }
     const small = await grown(2)
     expect(await grown(2 << 20)).toBe(small)
-    // A few pages per small append.
+    // A small append writes only a few pages.
     expect(small / 20).toBeLessThan(5 * 4120)
   })
 

@@ -31,8 +31,8 @@ export interface SqliteOptions {
   /** NORMAL loses acknowledged records in a power cut. It exists only so that the fault tests can be shown to fail. [D2, D-11] */
   readonly synchronous: 'FULL' | 'NORMAL'
   /**
-   * What to do when the store shows the loss of acknowledged writes. `refuse` (the default) leaves it as it is. `accept` opens it with what
-   * is left. `replace` ignores the mark of a former store, for a restore into an empty place. [CFG-11]
+   * Handling of a store that has visibly lost acknowledged writes. `refuse` (the default) leaves it as it is. `accept` opens the rest. `replace`
+   * ignores the mark of a former store, for a restore into an empty place. [CFG-11]
    */
   readonly onLoss?: 'refuse' | 'accept' | 'replace'
   /** Present for one of several nodes. [LIFE-26] */
@@ -44,7 +44,7 @@ const FULL_CHECK_BYTES = 64 << 20
 const CACHED_STATEMENTS = 200
 
 /**
- * Opens the file for this process alone and creates it when missing. A store that has lost acknowledged writes is handled as `onLoss` says.
+ * Opens the file for this process alone and creates it when missing. `onLoss` says how a store that has lost acknowledged writes is handled.
  *
  * @throws Error naming the file when another process uses it, it is damaged, it has lost writes, or it cannot be opened
  */
@@ -58,7 +58,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
     const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
     writer.exec(`pragma journal_mode = wal; pragma synchronous = ${options.synchronous}; pragma wal_autocheckpoint = 0`)
     checkIntegrity(writer, path)
-    // The log starts empty, so that a later check cannot mistake bytes of an earlier process for lost writes.
+    // The log starts empty, so that a later check cannot take bytes of an earlier process for lost writes.
     writer.exec('pragma wal_checkpoint(truncate)')
     const reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     reader.exec('pragma query_only = on')
@@ -99,10 +99,7 @@ export function openSqlite(path: string, options: SqliteOptions, log: Logger): D
   }
 }
 
-/**
- * Opens a file that another process uses, for a short transaction. The other process stays responsible for the log and its checkpoints.
- * [CFG-11]
- */
+/** Opens a file that another process uses, for a short transaction. That process stays responsible for the log and its checkpoints. [CFG-11] */
 export function openSqliteBeside(path: string): Database {
   const writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true })
   writer.exec('pragma synchronous = FULL; pragma wal_autocheckpoint = 0')
@@ -112,7 +109,7 @@ export function openSqliteBeside(path: string): Database {
     writer: kysely,
     appendAtOnce: null,
     async begin() {
-      // Takes the write lock at once, so that what the transaction reads still holds when it writes.
+      // Takes the write lock at once, so that rows that the transaction has read still hold when it writes.
       writer.exec('begin immediate')
       return {
         writer: kysely as Writer,
@@ -132,7 +129,7 @@ export function openSqliteBeside(path: string): Database {
   }
 }
 
-/** Returns the losses that the caller accepts and throws on others. A damaged log is copied before anything can overwrite it. */
+/** Returns the losses that the caller accepts; throws on other losses. A damaged log is copied before anything can overwrite it. */
 function admitLosses(path: string, { onLoss = 'refuse' }: SqliteOptions): readonly StoreLoss[] {
   const losses = sqliteLosses(path)
   if (onLoss === 'accept') {
@@ -146,7 +143,7 @@ function admitLosses(path: string, { onLoss = 'refuse' }: SqliteOptions): readon
   return []
 }
 
-/** Opening the store removes these bytes, so this is the only moment at which they can be reported. */
+/** Warns of an unreadable end of the log. Opening the store removes these bytes, so they can be reported only now. */
 function warnOfTail(path: string, log: Logger): void {
   const tail = unreadTailOf(path)
   if (tail === null) return
@@ -159,7 +156,8 @@ function warnOfTail(path: string, log: Logger): void {
 }
 
 /**
- * There is one connection, so a transaction is a state of that connection. Kysely's own transactions would cost as much as a small commit.
+ * Begins and ends transactions. There is one connection, so a transaction is a state of that connection. Kysely's own transactions would cost as much
+ * as a small commit.
  */
 function transactions(db: DatabaseSync, kysely: Kysely<Tables>, checkpoints: Checkpoints): Database['begin'] {
   const [begin, commit, rollback] = ['begin', 'commit', 'rollback'].map((text) => db.prepare(text)) as [
@@ -182,7 +180,7 @@ function transactions(db: DatabaseSync, kysely: Kysely<Tables>, checkpoints: Che
   }
 }
 
-/** SQLite supports rollback of schema changes; Kysely has to be told so. */
+/** Tells Kysely that SQLite can roll back changes of the schema. */
 export class TransactionalSqlite extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new (class extends SqliteAdapter {
@@ -194,8 +192,8 @@ export class TransactionalSqlite extends SqliteDialect {
 }
 
 /**
- * Runs compiled queries directly on the connection. Kysely would first acquire the connection for each query, which takes as long
- * as a short query. Each statement of node:sqlite ends before its call returns, so no query has to wait for another.
+ * Runs compiled queries directly on the connection. Kysely would first acquire the connection for each query, which takes as long as a short query.
+ * Each statement of node:sqlite ends before its call returns, so no query has to wait for another.
  */
 class DirectSqlite extends Kysely<Tables> {
   readonly #database: SqliteDatabase
@@ -214,7 +212,7 @@ class DirectSqlite extends Kysely<Tables> {
   }
 }
 
-/** Holds a transaction on a separate file as a lock. The operating system releases it when the process ends, in whatever way. */
+/** Locks the store by an open transaction on a separate file. The operating system releases the lock when the process ends in any way. */
 function lockStore(path: string): DatabaseSync {
   let lock: DatabaseSync
   try {
@@ -232,7 +230,9 @@ function lockStore(path: string): DatabaseSync {
   }
 }
 
-/** The quick check does not check index entries. A small store gets the full check, which costs some tenths of a second at most. */
+/**
+ * Checks the database. The quick check does not check index entries. A small store gets the full check, which takes some tenths of a second at most.
+ */
 function checkIntegrity(db: DatabaseSync, path: string): void {
   const check = statSync(path).size <= FULL_CHECK_BYTES ? 'integrity_check' : 'quick_check'
   const rows = db.prepare(`pragma ${check}(5)`).all()
@@ -240,7 +240,7 @@ function checkIntegrity(db: DatabaseSync, path: string): void {
   if (problems.length > 0) throw new Error(`it is damaged (${problems.join('; ')}); nothing was changed`)
 }
 
-/** Commits of the connection itself leave the number as it is. */
+/** Returns a function whose result changes when another connection commits. Commits of this connection leave the number unchanged. */
 function besideOf(writer: DatabaseSync): Database['changedBeside'] {
   const statement = writer.prepare('pragma data_version')
   return async () => String(statement.get()?.['data_version'])
@@ -259,7 +259,7 @@ function numbersFrom(db: DatabaseSync): Database['readNumbers'] {
   }
 }
 
-/** Kysely prepares a statement for every query; caching them means that each text is parsed only once. */
+/** Adapts the database for Kysely, which prepares a statement for every query. Statements are cached, so that each text is parsed only once. */
 export function adapter(db: DatabaseSync): SqliteDatabase {
   const kept = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {
@@ -302,7 +302,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
     soleProcess: true,
     node,
     nowMs: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
-    // The process that opened the file is the only writer.
+    // Does nothing, because the process that opened the file is the only writer.
     async lockStore() {},
     async lockDocument() {},
     async lockWorkspace() {},
@@ -337,7 +337,7 @@ function sqliteEngine(db: DatabaseSync, node: OwnNode = { inc: null }): Engine {
           `select coalesce((select seq from sqlite_sequence where name = ?), 0) as last, cast(unixepoch('subsec') * 1000 as integer) as now`,
         )
         .get(table)
-      // One transaction writes at a time, so no transaction with a lower identity value is open when a row is committed.
+      // Only one transaction writes at a time. So when a row is committed, no transaction with a lower identity value is open.
       return { lastId: Number(row?.['last']), nowMs: Number(row?.['now']), openSinceMs: null }
     },
     faultOf: sqliteFault,
@@ -350,7 +350,7 @@ const SQLITE_IOERR = 10
 const DAMAGE_CODES = new Set([11, 26])
 /** The codes READONLY, FULL and CANTOPEN. */
 const STORAGE_CODES = new Set([8, 13, 14])
-/** IOERR_FSYNC and IOERR_DIR_FSYNC. The kernel reports a lost flush only once and then treats the pages as clean. */
+/** IOERR_FSYNC and IOERR_DIR_FSYNC: a lost flush. The kernel reports it only once and then treats the pages as clean. */
 const FSYNC_CODES = new Set([SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)])
 
 function sqliteFault(error: unknown): Fault {

@@ -5,7 +5,7 @@ import { rememberingList } from './head-memory.ts'
 import { type Ports, VERBS } from './storage-verbs.ts'
 import { type Call, fromWireError, type FromStorage, outcomeOf, packAppends, portable, type ToStorage } from './storage-wire.ts'
 
-/** The ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. */
+/** Returns the ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. */
 export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   const client = new StorageClient(port)
   const { heads, documents, updates, ...others } = callsOf(client)
@@ -17,7 +17,7 @@ export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
   }
 }
 
-/** Returns every verb of the table `VERBS` as a function that sends the call. */
+/** Returns every method of the table `VERBS` as a function that sends the call. */
 function callsOf(client: StorageClient): Ports {
   const ports = Object.entries(VERBS).map(([port, kinds]) => {
     const verbs = Object.entries(kinds).map(([verb, kind]) => {
@@ -66,7 +66,7 @@ class StorageClient {
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject, writes })
       if (this.#waiting.size === 1) this.#port.ref()
-      // Sent after the microtasks of this turn, so that appends of many rooms in the same turn share a message.
+      // Sent after the microtasks of this turn, so that appends of many rooms in one turn share a message.
       if (this.#outgoing.length === 0) process.nextTick(() => this.#flush())
       this.#outgoing.push(make(id))
     })
@@ -113,7 +113,7 @@ class StorageClient {
     return waiting
   }
 
-  /** The thread has ended: it is unknown what it did with the calls it had received. [C7] */
+  /** Rejects the pending calls when the thread has ended: it is unknown what the thread did with calls that it had received. [C7] */
   #close(): void {
     this.#closed = true
     for (const { reject, writes } of this.#waiting.values()) {

@@ -47,7 +47,7 @@ export interface StorageHostOptions {
   /** Opens a store even when it has lost acknowledged writes; see `SqliteOptions.onLoss`. */
   readonly acceptLoss?: boolean
   /**
-   * Called when the store loses acknowledged writes while it is in use. When present, the host claims the store as its only relay, unless
+   * Called when the store loses acknowledged writes while it is in use. When this is present, the host claims the store as its only relay, unless
    * `node` is present. [CFG-10]
    */
   readonly onLoss?: (loss: StoreLoss) => void
@@ -64,11 +64,9 @@ export interface StorageHostOptions {
   readonly random: Random
   readonly hooks: TestHooks
   readonly onFatal: (error: Error) => void
-  /** Called after the commit of each write and removal of a document. */
+  /** Called after the commit of each write and each removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
-  /**
-   * Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of rows for other nodes.
-   */
+  /** Present when several nodes use the store; see `StorageOptions.severalNodes`. Called after the commit of feed rows for other nodes. */
   readonly onTold?: (entries: readonly FeedEntry[]) => void
 }
 
@@ -84,7 +82,7 @@ export interface StorageHost extends Stores, StoreControl, AsyncDisposable {
   readonly heads: HeadLists
 }
 
-/** @throws Error with a sentence for the operator */
+/** Opens the store. @throws Error with a sentence for the operator */
 export async function openStorageHost(options: StorageHostOptions): Promise<StorageHost> {
   const {
     url,
@@ -101,7 +99,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   } = options
   const changes = new HeadChanges()
   const onLossInUse = (loss: StoreLoss): void => {
-    // The store may have gone back to any earlier state.
+    // The store may have gone back to any earlier state, so all remembered changes are useless.
     changes.forget()
     options.onLoss?.(loss)
   }
@@ -143,7 +141,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   const run = tellingRun(queue, database.engine, onTold === undefined ? null : { origin, onTold })
   const longBodies = openLongBodies(database.reader)
   const capturing = { engine: database.engine, ring, longBodies, log, random, tallies: new CallTallies() }
-  // A tool that runs beside the relay keeps no reserve, and a database server has its own disk.
+  // Only a relay on a file keeps a reserve: a tool beside the relay does not need one, and a database server has its own disk.
   const isRelayOnFile = options.onLoss !== undefined && url.startsWith('sqlite:')
   const reserve = isRelayOnFile ? new Reserve({ path: url.slice('sqlite:'.length), timers, log }) : null
   const withSpace = <T>(run: () => Promise<T>): Promise<T> => (reserve === null ? run() : reserve.withSpace(run))
@@ -178,8 +176,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
       },
     },
     calls: sqlCalls(database, queue, log),
-    // When other processes write too, the changes of this process are not all changes, so every list reads the stamps of all its
-    // documents.
+    // When other processes also write, this process does not know all changes, so every list reads the stamps of all its documents.
     heads: sqlHeadLists(database, lineageGiver(queue, random, log), log, isOneOfSeveral ? null : changes),
     updates,
     ownership: sqlOwnership(database.engine, queue),
@@ -216,10 +213,10 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
   }
 }
 
-/** About the size of a usual write, so that a disk with only a page left does not count as usable. */
+/** About the size of a usual write, so that a disk with only one free page does not count as usable. */
 const PROBE_BYTES = 16 * 1024
 
-/** Writes different bytes each time, because SQLite does not write a row that has not changed. */
+/** Writes a test row. Its bytes differ each time, because SQLite does not write a row that has not changed. */
 async function probe(writer: Writer, nowMs: number): Promise<void> {
   const value = String(nowMs).padEnd(PROBE_BYTES, '.')
   await writer

@@ -6,10 +6,10 @@ import { storageFromPort } from './storage-client.ts'
 import { serveStorage } from './storage-server.ts'
 import { VERBS } from './storage-verbs.ts'
 
-/** Verbs that are not sent as calls of this name, or that the owner of the thread answers. */
+/** Methods that are not sent as calls of this name, or that the owner of the thread answers. */
 const MADE_BY_CLIENT = ['documents.list', 'updates.append', 'control.close']
 
-/** Serves a store that answers every call with its port and verb, with turns that the test grants. */
+/** Serves a store that answers every call with its port and method. The test grants the turns. */
 function served() {
   const { port1, port2 } = new MessageChannel()
   const portOf = (port: string): unknown =>
@@ -22,7 +22,7 @@ function served() {
   return { storage: storageFromPort(port2), waiting }
 }
 
-it('[C3] reading a document waits for a turn of its workspace, and later calls of others do not wait', async () => {
+it('[C3] reading a document waits for a turn of its workspace, but later calls of other workspaces do not', async () => {
   const { storage, waiting } = served()
   const read = storage.documents.read({ workspaceId: 'noisy', id: 'long' })
   expect(await storage.documents.state({ workspaceId: 'quiet', id: 'short' })).toBe('documents.state')
@@ -31,7 +31,7 @@ it('[C3] reading a document waits for a turn of its workspace, and later calls o
   expect(await read).toBe('documents.read')
 })
 
-it('[C3] reading logs and recovery points also waits for turns', async () => {
+it('[C3] reading logs and recovery points waits for turns, like reading documents', async () => {
   const { storage, waiting } = served()
   const loaded = storage.updates.load(1)
   const point = storage.recovery.read(1, 'p' as never)
@@ -41,7 +41,7 @@ it('[C3] reading logs and recovery points also waits for turns', async () => {
   expect(await Promise.all([loaded, point])).toEqual(['updates.load', 'recovery.read'])
 })
 
-it('[C3] every call reaches the verb of its port', async () => {
+it('[C3] every call to the storage thread reaches the method of its port', async () => {
   const { storage, waiting } = served()
   const ports = storage as unknown as Readonly<Record<string, Readonly<Record<string, () => Promise<unknown>>>>>
   const asked = Object.entries(VERBS)

@@ -18,7 +18,7 @@ import {
 const LONG_READS_PER_ROUND = 2
 
 /**
- * Turns for reading whole documents, shared by all ports. Without turns, a series of such calls would occupy the thread, and commits would
+ * Makes the turns for reading whole documents, which all ports share. Without turns a series of such reads would occupy the thread, and commits would
  * wait for all of them. [C3]
  */
 export const createReadTurns = (): RoundTurns => createRoundTurns({ perRound: LONG_READS_PER_ROUND })
@@ -42,7 +42,7 @@ export function serveStorage(
   })
 }
 
-/** The workspace of the call, when its first argument names one; reads take turns by workspace. */
+/** Returns the workspace in the first argument of a call, empty when it names none. Reads take turns by workspace. */
 function holderOf({ args: [about] }: Call): string {
   if (typeof about !== 'object' || about === null || !('workspaceId' in about)) return ''
   return String(about.workspaceId)
@@ -59,7 +59,7 @@ function append(
   )
 }
 
-/** `gives`: nobody else uses the answer, so its bytes may be transferred without a copy. */
+/** Answers a call. `gives`: nobody else uses the answer, so its bytes may be transferred without a copy. */
 function answer(named: Ports[keyof Ports], { id, port, verb, args }: Call, out: Replies, gives: boolean): void {
   const verbs = named as unknown as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
   const call = verbs[verb]
@@ -81,7 +81,7 @@ class Replies {
     this.#port = port
   }
 
-  /** `gives`: this thread no longer uses the value. */
+  /** Adds a reply to the next message. `gives`: this thread no longer uses the value. */
   reply(reply: Reply, gives = false): void {
     this.#replies.push(reply.ok ? { ...reply, value: portable(reply.value, this.#owned, gives) } : reply)
     this.#schedule()

@@ -6,7 +6,7 @@ import { temporaryStores } from './testing/store-under-test.ts'
 
 const fresh = temporaryStores()
 
-it('[AG-64] each write and removal of a document is told once after its commit, an edit of a live document is not', async () => {
+it('[AG-64] each write and removal of a document, but no edit of a live one, is reported once after its commit', async () => {
   await using storage = await openStorageHere({ url: fresh().url, commitDelayMs: 0, log: silentLogger })
   const told: string[] = []
   storage.onStored(({ workspaceId, key }) => told.push(`${workspaceId} ${key}`))

@@ -12,7 +12,10 @@ import { createReadTurns, serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import { testHooks } from './test-hooks.ts'
 
-/** Entry of the only thread that runs SQL. Opens the store, then serves the given port and every further port that its parent sends. */
+/**
+ * Start data of the only thread that runs SQL. The thread opens the store, and then serves the given port and every further port that its parent
+ * sends.
+ */
 export interface StorageThreadData {
   readonly url: string
   readonly commitDelayMs: number

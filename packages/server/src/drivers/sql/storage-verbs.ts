@@ -19,8 +19,8 @@ export type VerbKind = 'read' | 'long-read' | 'write'
 type VerbTable = { readonly [P in keyof Ports]: { readonly [V in keyof Ports[P]]: VerbKind } }
 
 /**
- * Every verb of every port. The calls of clients, the verbs that the thread serves, and the way it answers follow from this
- * table. A port or verb that is missing here, or does not exist, does not compile.
+ * Every method of every port. The calls of clients, the methods that the thread serves, and the way it answers follow from this table. A port or
+ * method that is missing here, or does not exist, does not compile.
  */
 export const VERBS = {
   documents: {
@@ -81,7 +81,7 @@ export const VERBS = {
   control: { ping: 'read', stats: 'read', totals: 'read', close: 'write' },
 } as const satisfies VerbTable
 
-/** Returns the kind of a verb; `undefined` when the port has no such verb. */
+/** Returns the kind of a method; `undefined` when the port has no such method. */
 export function kindOf(port: keyof Ports, verb: string): VerbKind | undefined {
   const kinds: Readonly<Record<string, VerbKind>> = VERBS[port]
   return kinds[verb]

@@ -7,7 +7,7 @@ import type { FeedEntry } from './feed-writing.ts'
 import type { Ports } from './storage-verbs.ts'
 import type { StoreLoss } from './store-loss.ts'
 
-/** A call of a verb of a port, sent over a MessagePort. */
+/** A call of a method of a port, sent over a MessagePort. */
 export interface Call {
   readonly kind: 'call'
   readonly id: number
@@ -17,13 +17,13 @@ export interface Call {
 }
 
 /**
- * Appends of one turn. All updates are concatenated in one buffer, which is transferred instead of copied, and the other values are in
- * columns. So a message costs nearly the same for one record as for a thousand.
+ * The appends of one turn. All updates are concatenated in one buffer, which is transferred instead of copied; the other values are in columns. So a
+ * message costs nearly the same for one record as for a thousand.
  */
 export interface PackedAppends {
   readonly kind: 'appends'
   readonly ids: readonly number[]
-  /** Number of records of each call. */
+  /** The number of records of each call. */
   readonly counts: readonly number[]
   readonly keys: Float64Array
   readonly afterSeqs: Float64Array
@@ -32,21 +32,21 @@ export interface PackedAppends {
   readonly actors: readonly string[]
   readonly actorOf: Uint32Array
   readonly catchUps: readonly { readonly record: number; readonly version: number }[]
-  /** Few records have these. */
+  /** The notes about removed blocks, by index of the record. Few records have notes. */
   readonly removals: readonly (readonly [record: number, removals: string])[]
   /** The epoch of each record, NaN for a record without one; absent when no record has an epoch. */
   readonly epochs?: Float64Array
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** In the order of the calls. */
+/** Calls and appends in the order in which they were made. */
 export type ToStorage = readonly (Call | PackedAppends)[]
 
 export type Reply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: WireError }
 
-/** One `seq` per record in call order; 0 means gone, -1 conflict, -2 fenced. */
+/** The `seq` of each record, in the order of the calls; 0 means gone, -1 conflict, -2 fenced. */
 export interface AppendReply {
   readonly id: number
   readonly seqs: readonly number[]
@@ -78,7 +78,7 @@ export interface FromStorage {
 /** Events that the thread sends to its parent in addition to replies. */
 export type ThreadEvent =
   | { readonly kind: 'ready'; readonly losses: readonly StoreLoss[] }
-  /** A loss that is noticed while the store is in use. */
+  /** The store has lost acknowledged writes while in use. */
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
   /** A document was written or removed. */
   | { readonly kind: 'stored'; readonly workspaceId: string; readonly key: number }
@@ -170,9 +170,9 @@ export function unpackAppends(packed: PackedAppends): { readonly id: number; rea
 }
 
 /**
- * Returns the value with every byte array replaced by a copy that owns its buffer. The buffers are added to `owned`, to be transferred:
- * transferring a view would take the whole shared buffer along. Parts without bytes are returned as they are. With `gives` the sender
- * no longer needs the value, so byte arrays that use their whole buffer are transferred without a copy.
+ * Returns the value with every byte array replaced by a copy that owns its buffer, and adds these buffers to `owned`, to be transferred. Transferring
+ * a view would take the whole shared buffer along. Parts without bytes are returned unchanged. With `gives` the sender no longer needs the value, so
+ * byte arrays that use their whole buffer are transferred without a copy.
  */
 export function portable(value: unknown, owned: ArrayBuffer[], gives = false): unknown {
   if (value instanceof Uint8Array) {

@@ -21,7 +21,7 @@ const open = (log: Logger = silentLogger) => openStorage({ url: store.url, commi
 const ref = { workspaceId: 'w', id: 'doc' }
 
 describe('the storage thread', () => {
-  it('[LIFE-4] two ports see the same data, errors keep their code, and the bytes of the caller stay usable', async () => {
+  it('[LIFE-4] two ports of the storage thread see the same data, and errors keep their code', async () => {
     await using storage = await open()
     const [one, two] = [storageFromPort(storage.workerPort()), storageFromPort(storage.workerPort())]
     const head = written(await storage.documents.write(creation(ref)))
@@ -41,7 +41,7 @@ describe('the storage thread', () => {
     await storage.ping()
   })
 
-  it('[LIFE-4] calls of one turn keep their order, whatever their kinds', async () => {
+  it('[LIFE-4] calls to the storage thread in one turn keep their order, whatever their kinds', async () => {
     await using storage = await open()
     const { documents, updates } = storage
     const head = written(await documents.write(creation(ref)))
@@ -57,7 +57,7 @@ describe('the storage thread', () => {
     expect(results[2]).toMatchObject({ kind: 'written', head: { lastSeq: 3, coveredSeq: 3 } })
   })
 
-  it('[LIFE-28] disposing confirms earlier calls, and refuses later ones', async () => {
+  it('[LIFE-28] disposing of the storage confirms earlier calls and refuses later ones', async () => {
     const storage = await open()
     const worker = storageFromPort(storage.workerPort())
     const head = written(await storage.documents.write(creation(ref)))
@@ -69,7 +69,7 @@ describe('the storage thread', () => {
     await Promise.all([last, storage[Symbol.asyncDispose]()])
     expect(await last).toHaveLength(300)
     const late = worker.updates.append([{ key: 1, afterSeq: 0, actor: 'a', atMs: 1, update: update(1) }])
-    // The thread refuses it, or its port has closed, after which nobody knows what has become of the call.
+    // The thread refuses the call, or its port has closed, and then it is unknown what became of the call.
     await expect(late).rejects.toMatchObject({ code: expect.stringMatching(/^(?:UNAVAILABLE|NOT_PERSISTED)$/) })
     await expect(storage.documents.state(ref)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(fatal).toEqual([])
@@ -78,7 +78,7 @@ describe('the storage thread', () => {
     expect(await again.documents.state(ref)).toMatchObject({ head: { lastSeq: 300 } })
   })
 
-  it('[LIFE-6] a closed port rejects writes as NOT_PERSISTED and reads as unavailable', async () => {
+  it('[LIFE-6] a closed storage port rejects writes with NOT_PERSISTED and reads with UNAVAILABLE', async () => {
     const { port1, port2 } = new MessageChannel()
     const client = storageFromPort(port1)
     const calls = Promise.allSettled([
@@ -127,7 +127,7 @@ describe('the storage thread', () => {
     await expect(openStorage({ url, commitDelayMs: 4, log: silentLogger })).rejects.toThrow(sentence)
   })
 
-  it('[LIFE-28] an idle store does not keep a process alive', async () => {
+  it('[LIFE-28] an idle storage thread does not keep a process alive', async () => {
     const url = new URL('./storage.ts', import.meta.url).href
     const script = `${store.path}.mjs`
     writeFileSync(
@@ -157,7 +157,7 @@ it('[LIFE-4] appends arrive unchanged after packing into a message', () => {
   expect(unpackAppends(structuredClone(packAppends(calls)))).toEqual(calls)
 })
 
-it('[LIFE-5] a message with columns of different length is refused instead of filled up', () => {
+it('[LIFE-5] an append message with columns of different length is refused instead of filled up', () => {
   const record = { key: 1, afterSeq: 0, actor: 'ada', atMs: 3, update: update(3) }
   const packed = packAppends([{ id: 1, records: [record, { ...record, afterSeq: 1 }] }])
   for (const column of ['keys', 'afterSeqs', 'timesMs'] as const) {

@@ -18,16 +18,16 @@ export interface StorageOptions {
   readonly log: Logger
   /** The section `[recovery]`; the configuration's defaults when absent. */
   readonly recovery?: RecoveryRing
-  /** How long to wait for a database server that does not answer yet; 0 when absent. */
+  /** How long in ms to wait for a database server that does not answer yet; 0 when absent. */
   readonly serverWaitMs?: number
-  /** Opens a store even when it shows the loss of acknowledged writes; when absent, such a store is refused. [CFG-11] */
+  /** Opens a store even when it has visibly lost acknowledged writes. Without this, such a store is refused. [CFG-11] */
   readonly acceptLoss?: boolean
   /**
-   * Called with each loss of acknowledged writes that the store shows, including those found at the start. When present, the store is
-   * claimed as its only relay, and a second relay on the same database server is refused, unless `severalNodes`.
+   * Called with each visible loss of acknowledged writes, including those found at the start. When this is present, the store is claimed for this
+   * relay alone, and a second relay on the same database server is refused, unless `severalNodes`.
    */
   readonly onLoss?: (loss: StoreLoss) => void
-  /** The module of the thread; the one beside this module when absent. A test may give it in few files, which load sooner. */
+  /** The module of the thread; by default the one beside this module. A test may pass one that consists of few files, which load sooner. */
   readonly thread?: URL
   /**
    * This relay is one of several nodes on the store and registers through `nodes`. Each change writes a row for the other nodes,
@@ -36,19 +36,22 @@ export interface StorageOptions {
   readonly severalNodes?: boolean
 }
 
-/** The store, run in its own thread. Disposing commits what is queued, merges SQLite's side file into the main file and ends the thread. */
+/** The store, run in its own thread. Disposing commits all queued calls, merges SQLite's side file into the main file and ends the thread. */
 export interface Storage extends Stores, StoreControl, AsyncDisposable {
-  /** A port for `storageFromPort` in another thread; appends sent there do not pass through this thread. */
+  /** Returns a port for `storageFromPort` in another thread. Appends sent through it do not pass through this thread. */
   workerPort(): MessagePort
   /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
   /** Adds a listener that is called for each committed row of the change feed. */
   onTold(listener: (entry: FeedEntry) => void): void
-  /** Called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
+  /** Adds a listener that is called when nothing can be made durable any more: the process must answer 503 and exit. [D10] */
   onFatal(listener: (error: Error) => void): void
 }
 
-/** @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program, unreachable */
+/**
+ * Opens the store in its thread. @throws Error with a sentence for the operator: in use by another process, damaged, newer than the program,
+ * unreachable
+ */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false } = options
   const { recovery = DEFAULT_RECOVERY_RING } = options
@@ -95,7 +98,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   })
 }
 
-/** The storage at the other end of a port. `close` runs once, however often the storage is disposed. */
+/** Returns the storage at the other end of a port. `close` runs once, however often the storage is disposed. */
 export function storageOver(
   { control, ...stores }: ReturnType<typeof storageFromPort>,
   { close, ...own }: Pick<Storage, 'workerPort' | 'onFatal' | 'onStored' | 'onTold'> & { close(): Promise<void> },

@@ -4,11 +4,11 @@ import { crc32 } from 'node:zlib'
 import type { StoreLoss } from './store-loss.ts'
 
 /**
- * A mark in a file beside a SQLite store, by which lost writes are noticed. The store holds the same two values in a transaction that was
+ * A mark in a file beside a SQLite store, by which lost writes are noticed. The store itself holds the same two values, in a transaction that was
  * flushed before the file was written. So a store with a lower number has lost that transaction and everything after it. [LIFE-5]
  *
- * The file is written at the start, after each checkpoint, and at a clean stop. While a relay runs, the number is in the write-ahead log
- * and not yet in the main file: a missing log is noticed because the main file has a lower number.
+ * The file is written at the start, after each checkpoint, and at a clean stop. While a relay runs, the newest number is in the write-ahead log and
+ * not yet in the main file: a missing log is noticed because the main file has a lower number.
  */
 export interface StoreMark {
   /** Random id of the store, assigned once. */
@@ -17,7 +17,7 @@ export interface StoreMark {
   readonly number: number
 }
 
-/** The mark found in a store; members are `null` when it holds none. */
+/** The mark inside a store; its members are `null` when the store has none. */
 export type MarkedStore =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly store: string | null; readonly number: number | null }
@@ -43,7 +43,10 @@ export function lossByMark(mark: StoreMark | null, found: MarkedStore): StoreLos
   }
 }
 
-/** Reads the mark of the store at `path`. Returns `null` when there is none or it cannot be read: then it proves nothing. */
+/**
+ * Reads the mark beside the store at `path`. Returns `null` when the file is missing or holds no valid mark; then nothing can be concluded. Throws
+ * when the file cannot be read.
+ */
 export function readMark(path: string): StoreMark | null {
   try {
     return parseMark(readFileSync(markPathOf(path), 'utf8'))
@@ -53,7 +56,7 @@ export function readMark(path: string): StoreMark | null {
   }
 }
 
-/** Durable when it returns. After a crash or power cut the file holds either the previous mark or this one. */
+/** Writes the mark. Durable when it returns. After a crash or power cut the file has either the previous mark or this one. */
 export function writeMark(path: string, mark: StoreMark): void {
   const target = markPathOf(path)
   const temporary = `${target}.new`

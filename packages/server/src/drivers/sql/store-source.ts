@@ -5,7 +5,7 @@ import { sqliteSource } from './sqlite-reader.ts'
 import { type StoreLoss, StoreLossError } from './store-loss.ts'
 
 /**
- * Opens the store that a `[storage] url` names for copying, while others may use it.
+ * Opens the store that a `[storage] url` names for copying, while other processes may use it.
  *
  * @throws Error with a sentence for the operator, without secrets
  */
@@ -16,12 +16,12 @@ export async function openStoreSource(url: string, log: Logger): Promise<StoreSo
   return postgresSource(url, log)
 }
 
-/** Lists acknowledged writes that the store shows to be lost; always empty for a database server, which checks its own log. [LIFE-5] */
+/** Lists acknowledged writes that the store has visibly lost; always empty for a database server, which checks its own log. [LIFE-5] */
 export function lossesOf(url: string): readonly StoreLoss[] {
   return url.startsWith('sqlite:') ? sqliteLosses(url.slice('sqlite:'.length)) : []
 }
 
-/** @throws StoreLossError when the store has lost acknowledged writes */
+/** Checks a store for losses. @throws StoreLossError when the store has lost acknowledged writes */
 export function refuseLosses(url: string): void {
   const losses = lossesOf(url)
   if (losses.length > 0) throw new StoreLossError(url.slice('sqlite:'.length), losses)

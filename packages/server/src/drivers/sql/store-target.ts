@@ -7,7 +7,7 @@ import { recordObjects } from './blob-objects.ts'
 import { applySteps, isUnfinished, MIGRATIONS, RESTORE_MARK, setFact, STORE_FORMAT, tableNames } from './migrations/migrate.ts'
 import type { Connection, Writer } from './tables.ts'
 
-/** Limit of values in one statement; both engines accept more than ten thousand parameters. */
+/** Maximum number of values in one statement; both engines accept more than ten thousand parameters. */
 const STATEMENT_CELLS = 8000
 const STATEMENT_BYTES = 1 << 20
 
@@ -61,11 +61,11 @@ async function fill(
 ): Promise<ReadonlyMap<string, number>> {
   await engine.lockStore(writer)
   if ((await fillState(writer)) !== 'unfinished') throw new Error('the database is not empty any more')
-  // The first step creates the table again. The mark is dropped with it, which nobody sees before the commit.
+  // The first step creates the table again. The mark disappears with the table, but other processes see that only after the commit.
   await sql`drop table store_facts`.execute(writer)
   await applySteps(writer, engine.columnTypes, steps)
   const written = new Map<string, number>()
-  // Former programs also copied tables of others in the same database.
+  // Former releases also copied tables of other programs in the same database.
   const made = new Set(await tableNames(writer))
   for (const table of referencedFirst(tables.filter(({ name }) => made.has(name)))) {
     written.set(table.name, await writeRows(writer, table, rows(table)))
@@ -76,8 +76,8 @@ async function fill(
 }
 
 /**
- * Puts `documents` first, because other tables refer to it. A database that was itself restored, for example by pg_restore, lists its
- * tables in any order.
+ * Puts `documents` first, because other tables reference it. A database that was itself restored, for example by pg_restore, lists its tables in any
+ * order.
  */
 function referencedFirst(tables: readonly ArchivedTable[]): readonly ArchivedTable[] {
   return [...tables.filter(({ name }) => name === 'documents'), ...tables.filter(({ name }) => name !== 'documents')]

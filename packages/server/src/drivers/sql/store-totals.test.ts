@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 afterEach(() => store.remove())
 
-it('[OPS-4] totals are sums over all workspaces', async () => {
+it('[OPS-4] the totals of a store are sums over all workspaces', async () => {
   await using host = await openHost(store.url)
   expect(await host.totals()).toEqual({ documentBytes: 0, blobBytes: 0, unownedDocuments: 0, recoveryPoints: 0 })
   for (const workspaceId of ['v', 'w']) {
@@ -28,7 +28,7 @@ it('[OPS-4] totals are sums over all workspaces', async () => {
   expect(await host.totals()).toEqual({ documentBytes: 14, blobBytes: 200, unownedDocuments: 1, recoveryPoints: 2 })
 })
 
-it('[OPS-3] totals are read from indexes only', async () => {
+it('[OPS-3] the totals of a store are read from indexes only', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   const db = new DatabaseSync(store.path)
   const plans = [

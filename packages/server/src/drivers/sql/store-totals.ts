@@ -11,8 +11,8 @@ export interface StoreTotals {
 }
 
 /**
- * Computes the totals of the store. Each sum is read from an index alone and touches no document, but its time grows with their number:
- * suitable for occasional checks, not for every scrape. [OPS-3]
+ * Computes the totals of the store. Each sum is read from an index alone and touches no document, but its duration grows with their number. Suitable
+ * for occasional use, not for every scrape. [OPS-3]
  */
 export async function storeTotals(db: Connection): Promise<StoreTotals> {
   const blobs = await db

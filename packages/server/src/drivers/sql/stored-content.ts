@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { bodyChecksum } from './checksum.ts'
 import { contentDigest } from './content-digest.ts'
 
-/** A stored body as it was read. */
+/** A stored body with the key and checksum of its row. */
 export interface ReadBody {
   readonly key: number
   readonly body: Uint8Array

@@ -43,11 +43,11 @@ export interface Tables {
     /** Counts the acquisitions of the document; null before the first. */
     epoch: number | null
   }
-  /** Documents that were taken from a node that had not released them. */
+  /** Counts how often a document was taken from a node that had not released it. */
   takeovers: { key: number; times: number; taken_at_ms: number }
   bodies: { key: number; body: Uint8Array; crc32: number }
   updates: { key: number; seq: number; actor: string; at_ms: number; crc32: number; bytes: Uint8Array }
-  /** What rooms remember of blocks that they removed in the last minutes, as of a record of the log. [AG-110] */
+  /** Notes of rooms about blocks that they removed in the last minutes, each for a record of the log. [AG-110] */
   removals: { key: number; seq: number; at_ms: number; notes: string; crc32: number }
   snapshots: { key: number; through_seq: number; crc32: number; state_vector: Uint8Array; bytes: Uint8Array }
   /** Unreadable log bytes, kept for later inspection. [YDOC-11] */
@@ -80,7 +80,7 @@ export interface Tables {
     size_bytes: number
     mime_type: string
     created_at_ms: number
-    /** 0 while only recovery points reference it. [BLOB-16] */
+    /** 0 while only recovery points reference the blob. [BLOB-16] */
     metered: number
     /** Time since which no document references the blob; null while one does, or while only a recovery point does. */
     unreferenced_at_ms: number | null
@@ -130,7 +130,7 @@ export interface Tables {
     beat: number
     /** The time of the last heartbeat plus `LEASE_MS`. */
     lease_until_ms: number
-    /** How many documents others have taken from the node. */
+    /** Number of documents that other nodes have taken from the node. */
     robbed: number
   }
   /** The relay that uses the store; always empty on SQLite. [CFG-10] */
@@ -140,7 +140,7 @@ export interface Tables {
    * shows that the node has written its rows since the table was last emptied. [WS-17]
    */
   seats: { workspace_id: string; inc: number; connection: string; editor: number }
-  /** Results of writes that callers may request again. [TOOL-22] */
+  /** Answers of writes that callers may repeat. [TOOL-22] */
   remembered_writes: {
     workspace_id: string
     request: string
@@ -150,7 +150,7 @@ export interface Tables {
     at_ms: number
     crc32: number
   }
-  /** What the writes of tools changed. [AG-66] */
+  /** The changes that the writes of tools made. [AG-66] */
   call_records: {
     key: number
     version: number
@@ -167,17 +167,17 @@ export interface Tables {
     size_bytes: number
     undone_by: string | null
     answer: string | null
-    /** Null together with the record: the call cannot be undone. */
+    /** Null when the record is null: the call cannot be undone then. */
     record_crc32: number | null
-    /** Covers everything but the record, so that marking a call as undone need not read that. */
+    /** Covers all columns except the record, so that marking a call as undone need not read the record. */
     crc32: number
     record: Uint8Array | null
   }
   /** Blobs that call records reference. [BLOB-16] */
   call_refs: { key: number; version: number; hash: string }
-  /** What the call records of a workspace take. */
+  /** Sum of the bytes of the call records of a workspace. */
   call_bytes: { workspace_id: string; bytes: number }
-  /** The checksums of the next two tables are null in rows from releases without them. */
+  /** `crc32` of `tombstones` and `former_clients` is null in rows from releases without checksums. */
   tombstones: {
     workspace_id: string
     id: string
@@ -207,7 +207,7 @@ export interface Tables {
   }
   /** A row without jti shows that a push or a poll was received completely. [AUTH-14, AUTH-15] */
   revocation_feed: { id: Generated<number>; at_ms: number; jti: string | null; revoked_at_ms: number | null }
-  /** Which node does a job that only one node needs to do, and until when. [LIFE-30] */
+  /** The node that runs a job which only one node needs to run, and until when. [LIFE-30] */
   job_leases: { job: string; holder: string; until_ms: number }
 }
 

@@ -46,7 +46,7 @@ it('[LIFE-26] appends leave out the epoch only when the environment allows test 
   expect(testHooks({ ...wanted, RELAY_TEST_HOOKS: '1' })).toEqual({ ...STRONG, appendWithoutEpoch: true })
 })
 
-it('[LIFE-1] the store is opened with a write-ahead log that is flushed at every commit', async () => {
+it('[LIFE-1] a SQLite store is opened with a write-ahead log that is flushed at every commit', async () => {
   const store = temporaryStore()
   const database = await openDatabase(store.url, testHooks({}), silentLogger)
   const pragma = async (name: string) =>

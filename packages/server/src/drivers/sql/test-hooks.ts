@@ -5,7 +5,7 @@ import { type CommitFaults, seededFaults } from './commit-faults.ts'
  * Switches that weaken durability or hold commits, so that the fault tests can be shown to fail. They only work with `RELAY_TEST_HOOKS=1`.
  * - `RELAY_TEST_SYNCHRONOUS=NORMAL`: SQLite does not flush at commit.
  * - `RELAY_TEST_ACK_BEFORE_COMMIT=1`: writes are answered before the commit.
- * - `RELAY_TEST_COMMIT_HOLD_MS`: how long a commit is kept written but not committed. It weakens nothing; it only makes that moment longer.
+ * - `RELAY_TEST_COMMIT_HOLD_MS`: how long a commit is kept written but not committed. This weakens nothing and only lengthens that moment.
  * - `RELAY_TEST_COMMIT_HOLD_FILE=<path>`: the same for as long as the file exists, so that a test need not be faster than a timer.
  * - `RELAY_TEST_ANSWER_HOLD_MS`: how long a commit is kept committed but not answered.
  * - `RELAY_TEST_COMMIT_FAULTS=<seed>:<share>`: this share of the commits fails, with a full disk or a lost answer.
@@ -15,12 +15,12 @@ export interface TestHooks {
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly ackBeforeCommit: boolean
   readonly commitHoldMs: number
-  /** Returns whether a commit must wait. */
+  /** Whether a commit must wait. */
   readonly isCommitHeld?: () => boolean
   readonly answerHoldMs: number
-  /** Makes single commits fail. */
+  /** Makes chosen commits fail. */
   readonly commitFaults?: CommitFaults
-  /** Appends do not compare the epoch. */
+  /** Makes appends ignore the epoch. */
   readonly appendWithoutEpoch?: true
 }
 

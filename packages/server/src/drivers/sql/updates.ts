@@ -44,8 +44,8 @@ export function sqlUpdates({ engine, reader }: Database, queue: CommitQueue, log
 }
 
 /**
- * Appends records in the given order. The cost depends only on the records. [LIFE-7] A record is a conflict when its log does not end where
- * the record says: otherwise a record could be stored after a lost one. [LIFE-5]
+ * Appends records in the given order. The cost depends only on the records. [LIFE-7] A record is a conflict when its log does not end at its
+ * `afterSeq`. Otherwise a record could be stored after a lost one. [LIFE-5]
  */
 export async function appendTo(writer: Writer, engine: Engine, records: readonly AppendRecord[]): Promise<AppendOutcome[]> {
   const outcomes: AppendOutcome[] = []
@@ -156,7 +156,7 @@ async function tenuresOf(db: Connection, logs: readonly { readonly key: number }
   return new Map(rows.map((row) => [row.key, row]))
 }
 
-/** Whether the document is no longer owned under `epoch`. The caller holds the lock of the document. [LIFE-26] */
+/** Whether this node no longer owns the document under `epoch`. The caller holds the lock of the document. [LIFE-26] */
 async function isFenced(writer: Writer, { node }: Engine, key: number, epoch: number | undefined): Promise<boolean> {
   if (epoch === undefined) return false
   const row = (await tenuresOf(writer, [{ key }])).get(key)
@@ -235,8 +235,8 @@ export async function keepAside(writer: Writer, key: number, under: number, deta
 }
 
 /**
- * The new snapshot gets a new sequence, so that a process with the old state sees a gap and loads again. `lineage` belongs to the new
- * state; `null` when the new state continues the old history.
+ * Replaces a log by one snapshot. The snapshot gets a new sequence, so that a process with the old state sees a gap and loads again. `lineage`
+ * belongs to the new state; `null` when the new state continues the old history.
  */
 export async function rebuildLog(
   writer: Writer,
@@ -263,7 +263,7 @@ export async function rebuildLog(
   return 'rebuilt'
 }
 
-/** Ends the lineage of a document before its log is replaced. [WS-61, WS-62] */
+/** Ends the lineage of a document. Called before its log is replaced. [WS-61, WS-62] */
 async function startAnew(writer: Writer, key: number, lineage: string, nowMs: number): Promise<void> {
   const row = await writer.selectFrom('documents').select(['workspace_id', 'id']).where('key', '=', key).executeTakeFirstOrThrow()
   await keepFormerClients(writer, { workspaceId: originalText(row.workspace_id), id: row.id }, key, nowMs)

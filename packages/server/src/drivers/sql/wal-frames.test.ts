@@ -8,7 +8,7 @@ import { inspectWal, type WalBytes } from './wal-frames.ts'
 
 const FRAME = 24 + 4096
 
-/** A log that SQLite wrote, with `commits` transactions of some pages each. Returns also the offset at which each one ends. */
+/** Returns a log that SQLite wrote, with `commits` transactions of some pages each, and the offset at which each transaction ends. */
 function written(commits: number, options: { readonly restartAfter?: number } = {}): { bytes: Buffer; ends: number[] } {
   const folder = mkdtempSync(join(tmpdir(), 'relay-wal-'))
   const path = join(folder, 'a.db')
@@ -58,17 +58,17 @@ beforeAll(() => {
   lastEnd = log.ends.at(-1) ?? 0
 })
 
-it('[LIFE-5] a log written by SQLite and an empty one are reported as whole', () => {
+it('[LIFE-5] a write-ahead log written by SQLite and an empty one are reported as whole', () => {
   expect(inspect(log.bytes)).toEqual(WHOLE)
   expect(inspect(log.bytes.subarray(0, 0))).toEqual(WHOLE)
 })
 
-it('[LIFE-5] a log that restarted over older frames is reported as whole', () => {
+it('[LIFE-5] a write-ahead log that restarted over older frames is reported as whole', () => {
   expect(inspect(written(12, { restartAfter: 9 }).bytes)).toEqual(WHOLE)
 })
 
 describe('a log with a torn end', () => {
-  it('[LIFE-5] a log that ends at any byte is sound', () => {
+  it('[LIFE-5] a write-ahead log that is cut at any byte is sound', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: log.bytes.byteLength }), (end) => {
         expect(inspect(log.bytes.subarray(0, end))).toMatchObject(SOUND)
@@ -77,7 +77,7 @@ describe('a log with a torn end', () => {
     )
   })
 
-  /** Which sectors of the last transaction reached the disk: each is new or unchanged. */
+  /** Which sectors of the last transaction reached the disk: each sector is new or unchanged. */
   const sectors = () => fc.array(fc.boolean(), { minLength: 200, maxLength: 200 })
   const torn = (whole: Buffer, older: Buffer, kept: readonly boolean[]): Buffer => {
     const bytes = Buffer.from(whole)
@@ -88,7 +88,7 @@ describe('a log with a torn end', () => {
     return bytes
   }
 
-  it('[LIFE-5] a log is sound when any sectors of its last transaction are missing from a new file', () => {
+  it('[LIFE-5] a write-ahead log is sound when any sectors of its last transaction are missing from a new file', () => {
     const zeros = Buffer.alloc(log.bytes.byteLength)
     fc.assert(
       fc.property(sectors(), (kept) => {
@@ -98,7 +98,7 @@ describe('a log with a torn end', () => {
     )
   })
 
-  it('[LIFE-5] a log is sound when any sectors of its last transaction still have older frames', () => {
+  it('[LIFE-5] a write-ahead log is sound when any sectors of its last transaction still have older frames', () => {
     const older = written(30)
     fc.assert(
       fc.property(sectors(), (kept) => {
@@ -109,7 +109,7 @@ describe('a log with a torn end', () => {
     )
   })
 
-  it('[LIFE-5] a log is sound when it ends with frames of a rolled back transaction', () => {
+  it('[LIFE-5] a write-ahead log is sound when it ends with frames of a rolled back transaction', () => {
     // The leftover frames have the salts of the log and continue each other, and none of them is a commit.
     const leftovers = Buffer.from(log.bytes.subarray(log.ends[1], log.ends[9]))
     for (let at = 0; at < leftovers.byteLength; at += FRAME) leftovers.writeUInt32BE(0, at + 4)
@@ -124,7 +124,7 @@ describe('a log with a torn end', () => {
 })
 
 describe('the unread end of a log', () => {
-  it('[LIFE-5] a cut within the last transaction reports its remaining bytes, a cut between transactions reports none', () => {
+  it('[LIFE-5] a log cut within its last transaction reports the remaining bytes, one cut between two none', () => {
     fc.assert(
       fc.property(fc.integer({ min: lastStart, max: lastEnd }), (end) => {
         const bytes = end - lastStart
@@ -136,7 +136,7 @@ describe('the unread end of a log', () => {
     expect(inspect(log.bytes.subarray(0, lastStart))).toEqual(WHOLE)
   })
 
-  it('[LIFE-5] an incomplete header is reported as an unread end', () => {
+  it('[LIFE-5] an incomplete header of a write-ahead log is reported as an unread end', () => {
     expect(inspect(log.bytes.subarray(0, 20))).toEqual({ kind: 'sound', tail: { offset: 0, bytes: 20, frames: 0 } })
   })
 
@@ -160,7 +160,7 @@ describe('the unread end of a log', () => {
 })
 
 describe('damage before the last transaction', () => {
-  it('[LIFE-5] a bit flipped before the last two transactions is reported as damage', () => {
+  it('[LIFE-5] a bit flipped before the last two transactions of a log is reported as damage', () => {
     const before = log.ends.at(-3) ?? 0
     fc.assert(
       fc.property(fc.integer({ min: 0, max: before * 8 - 1 }), (bit) => {
@@ -173,7 +173,7 @@ describe('damage before the last transaction', () => {
     )
   })
 
-  it('[LIFE-5] sectors that are zero or from another file are reported as damage', () => {
+  it('[LIFE-5] sectors of a log that are zero or from another file are reported as damage', () => {
     const before = log.ends.at(-3) ?? 0
     const foreign = written(20).bytes
     fc.assert(
@@ -181,7 +181,7 @@ describe('damage before the last transaction', () => {
         const bytes = Buffer.from(log.bytes)
         if (zero) bytes.fill(0, sector * 512, (sector + 1) * 512)
         else foreign.copy(bytes, sector * 512, sector * 512, (sector + 1) * 512)
-        // Excludes changes without effect: a page may already contain zeros.
+        // A page may already contain zeros, so changes without effect are excluded.
         fc.pre(!bytes.equals(log.bytes))
         expect(inspect(bytes)).toMatchObject({ kind: 'damaged' })
       }),
@@ -189,15 +189,15 @@ describe('damage before the last transaction', () => {
     )
   })
 
-  it('[LIFE-5] damage in the commit frame of the transaction before the last is reported', () => {
+  it('[LIFE-5] damage in the commit frame of the second last transaction of a log is reported', () => {
     const at = lastStart - 100
     expect(inspect(flipped(log.bytes, at * 8))).toMatchObject({ kind: 'damaged', laterCommits: 1 })
   })
 
-  it('[LIFE-5] a bit flipped in the last transaction is a torn end, not damage', () => {
+  it('[LIFE-5] a bit flipped in the last transaction of a log is a torn end, not damage', () => {
     fc.assert(
       fc.property(fc.integer({ min: lastStart, max: lastEnd - 1 }), fc.integer({ min: 0, max: 7 }), (byte, bit) => {
-        // Excludes the size field that marks a commit: changing it in a middle frame also counts as damage.
+        // The size field that marks a commit is excluded: a change of that field in a middle frame also counts as damage.
         fc.pre((byte - 32) % FRAME < 4 || (byte - 32) % FRAME >= 8)
         expect(inspect(flipped(log.bytes, byte * 8 + bit))).toMatchObject(SOUND)
       }),

@@ -6,7 +6,7 @@ export interface WalBytes {
 
 /** The bytes after the last readable transaction of a log that do not belong to an earlier generation of the log. */
 export interface WalTail {
-  /** Offset of its first byte in the file. */
+  /** Offset in the file of the first of these bytes. */
   readonly offset: number
   readonly bytes: number
   /** Number of frames in these bytes, including an incomplete last one. */
@@ -18,13 +18,13 @@ export interface WalTail {
  * be read.
  */
 export type WalFinding =
-  /** `tail`: bytes that no reader uses, left by a crash during a commit or by damage within the last transaction. Usually `null`. */
+  /** `tail`: bytes that no reader uses. A crash during a commit, or damage within the last transaction, leaves them. Usually `null`. */
   | { readonly kind: 'sound'; readonly tail: WalTail | null }
   | {
       readonly kind: 'damaged'
       /** Number of the first bad frame, from 1; 0 is the header of the file. */
       readonly frame: number
-      /** Offset of that frame in the file. */
+      /** Offset of the first bad frame in the file. */
       readonly offset: number
       /** Number of complete transactions after the bad frame, at least 1. */
       readonly laterCommits: number
@@ -34,11 +34,11 @@ const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 const FORMAT = 3007000
-/** The unit that a disk writes completely or not at all. */
+/** Number of bytes that a disk writes completely or not at all. */
 const SECTOR_BYTES = 512
 const READ_BYTES = 1 << 20
 
-/** The running checksum of a log; each frame continues the checksum of the frame before. */
+/** The running checksum of a log. Each frame continues the checksum of the frame before. */
 type Sum = readonly [number, number]
 
 interface WalHeader {
@@ -88,7 +88,7 @@ export function inspectWal(file: WalBytes): WalFinding {
   return { kind: 'damaged', frame: bad + 1, offset: offsetOf(bad, header), laterCommits }
 }
 
-/** The bytes after the first `committed` frames, up to frames of an earlier generation of the log. */
+/** Returns the bytes after the first `committed` frames, up to frames of an earlier generation of the log. */
 function tailBehind(file: WalBytes, frames: Frames, committed: number, header: WalHeader): WalTail | null {
   let end = committed
   for (let frame = frames(end); frame !== null; frame = frames(++end)) if (isOfEarlierGeneration(frame, header)) break
@@ -100,8 +100,8 @@ function tailBehind(file: WalBytes, frames: Frames, committed: number, header: W
 }
 
 /**
- * Whenever SQLite starts a log again over its own file, it adds one to the first salt and draws the second one at random. So a frame of an
- * earlier generation differs in both salts, and a frame with one damaged salt in that salt alone.
+ * Whether a frame belongs to an earlier generation of the log. When SQLite starts a log again over its own file, it adds one to the first salt and
+ * draws the second one at random. So a frame of an earlier generation differs in both salts, and a frame with one damaged salt only in that salt.
  */
 function isOfEarlierGeneration({ page, salts }: Frame, header: WalHeader): boolean {
   const generations = (header.salts[0] - salts[0]) >>> 0
@@ -142,15 +142,15 @@ function commitsBehind(frames: Frames, bad: number, seed: Sum, header: WalHeader
   }
 }
 
-/** A frame header within one sector is either completely new or completely old after a power cut. */
+/** Whether a frame header is within one sector. Such a header is either completely new or completely old after a power cut. */
 function isInOneSector(index: number, header: WalHeader): boolean {
   const offset = offsetOf(index, header)
   return (offset % SECTOR_BYTES) + FRAME_HEADER_BYTES <= SECTOR_BYTES
 }
 
 /**
- * The file header is flushed before the first frame of its generation is written. So a bad header before frames that continue each other
- * was damaged afterwards, and nothing in the file can be read.
+ * Returns the finding for a log whose file header cannot be read. The header is flushed before the first frame of its generation is written. So a bad
+ * header before frames that continue each other was damaged afterwards, and nothing in the file can be read.
  */
 function damagedHeader(file: WalBytes): WalFinding {
   const damaged: WalFinding = { kind: 'damaged', frame: 0, offset: 0, laterCommits: 1 }
@@ -187,7 +187,7 @@ function readHeader(file: WalBytes): WalHeader | null {
   return { littleEndian, pageBytes, salts: [view.getUint32(16), view.getUint32(20)], sum }
 }
 
-/** Reads frames by their index, in larger pieces; returns `null` after the last complete frame. */
+/** Returns a function that reads frames by their index, in larger pieces; it returns `null` after the last complete frame. */
 function frameReader(file: WalBytes, { littleEndian, pageBytes }: WalHeader): Frames {
   const frameBytes = FRAME_HEADER_BYTES + pageBytes
   const count = Math.floor((file.size - HEADER_BYTES) / frameBytes)
@@ -218,7 +218,7 @@ function frameAt(view: DataView, at: number, pageBytes: number, littleEndian: bo
   }
 }
 
-/** The checksum of SQLite's file format over `length` bytes, a multiple of 8. */
+/** Computes the checksum of SQLite's file format over `length` bytes, a multiple of 8. */
 function checksum(view: DataView, from: number, length: number, littleEndian: boolean, [seed0, seed1]: Sum): Sum {
   let sum0 = seed0 | 0
   let sum1 = seed1 | 0

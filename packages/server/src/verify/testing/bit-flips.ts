@@ -57,7 +57,7 @@ export interface Flip {
   readonly found: readonly string[]
 }
 
-/** All findings of verify about the store in a data directory. */
+/** Returns all findings of verify about the store in a data directory. */
 export async function findingsIn(dataDir: string): Promise<readonly Finding[]> {
   const found: Finding[] = []
   await using store = await openStoredContents(`sqlite:${join(dataDir, 'relay.db')}`, silentLogger)
@@ -66,7 +66,7 @@ export async function findingsIn(dataDir: string): Promise<readonly Finding[]> {
   return found
 }
 
-/** Changes one bit in a copy of a stopped relay's data directory, at a place that `random` chooses, and returns verify's findings. */
+/** Changes one bit in a copy of a stopped relay's data directory, at a place that `random` chooses. Returns the findings of verify. */
 export async function flipOneBit(dataDir: string, random: () => number): Promise<Flip> {
   const copy = mkdtempSync(join(tmpdir(), 'relay-flip-'))
   try {
@@ -88,7 +88,7 @@ function flipIn(dataDir: string, random: () => number): { readonly place: Place;
   return { place: 'blob', where: flipBlob(join(dataDir, 'blobs'), random) }
 }
 
-/** Changes one bit of one value without the engine's checks. */
+/** Changes one bit of one value, without the checks of the database engine. */
 function flipCell(path: string, random: () => number): string {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: false })
   try {
@@ -98,7 +98,7 @@ function flipCell(path: string, random: () => number): string {
     try {
       db.prepare(`update ${table} set ${column} = ${sql} where rowid = ?`).run(other, rowid)
     } catch {
-      // The changed value would duplicate a unique value of another row, which the engine refuses, so another place is chosen.
+      // The changed value would equal a unique value of another row, which the engine refuses. So another place is chosen.
       return flipCell(path, random)
     }
     return `${table}.${column} of row ${rowid}`
@@ -120,7 +120,7 @@ function randomCell(db: DatabaseSync, random: () => number) {
   }
 }
 
-/** Changes one bit in the file, inside the bytes of a value: other parts of a page may be unused. */
+/** Changes one bit of the file inside the bytes of a value, because other parts of a page may be unused. */
 function flipPage(path: string, random: () => number): string {
   const file = readFileSync(path)
   for (;;) {
@@ -131,7 +131,7 @@ function flipPage(path: string, random: () => number): string {
     const start = Math.floor(random() * Math.max(1, bytes.length - 16))
     const slice = bytes.subarray(start, start + 16)
     const at = slice.length < 16 ? -1 : file.indexOf(slice)
-    // Bytes that occur twice in the file may be an old copy that nothing reads.
+    // Bytes that occur twice in the file may be an old copy that is never read.
     if (at < 0 || file.indexOf(slice, at + 1) >= 0) continue
     const offset = at + Math.floor(random() * slice.length)
     file[offset] = (file[offset] ?? 0) ^ (1 << Math.floor(random() * 8))

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 const LATE_MS = 5
 
-/** Stands before a Redis and passes everything on at once, but its answers 5 ms later. */
+/** A proxy in front of a Redis: it passes requests on at once, and answers 5 ms later. */
 export async function lateRedis(url: string): Promise<AsyncDisposable & { readonly url: string }> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()

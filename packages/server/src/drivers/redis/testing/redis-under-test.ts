@@ -8,7 +8,7 @@ import { tieToProcess } from '../../../test/end-with-process.ts'
 export interface RedisUnderTest extends AsyncDisposable {
   readonly url: string
   readonly prefix: string
-  /** The server when it belongs to this test alone, so that the test may stop and empty it; `null` when others use it too. */
+  /** The server when only this test uses it, so that the test may stop and empty it; `null` when others use it too. */
   readonly own: OwnRedis | null
 }
 
@@ -29,8 +29,8 @@ const STARTS_WITHIN_MS = 10_000
 const LOOK_MS = 25
 
 /**
- * Opens the server that `RELAY_TEST_REDIS_URL` names, else starts one from the program `redis-server`, which keeps nothing on a disk, else
- * uses the one at 127.0.0.1:6379. Returns a string with the reason when there is none.
+ * Opens the server that `RELAY_TEST_REDIS_URL` names. Without that variable starts one from the program `redis-server`, without persistence; when
+ * that is not installed, uses the one at 127.0.0.1:6379. Returns a string with the reason when there is none.
  */
 export async function openRedisUnderTest(): Promise<RedisUnderTest | string> {
   const prefix = `test:${randomUUID()}:`
@@ -97,7 +97,7 @@ async function answers(port: number): Promise<boolean> {
   return answer.startsWith('+PONG')
 }
 
-/** Returns the first bytes of the answer to a command, whose words have no spaces. */
+/** Sends a command and returns the first bytes of the answer. The words of the command contain no spaces. */
 function ask(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')

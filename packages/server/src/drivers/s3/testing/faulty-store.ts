@@ -4,39 +4,39 @@ import { buffer } from 'node:stream/consumers'
 import { behindPort } from './s3-under-test.ts'
 import { s3Error } from './scripted-store.ts'
 
-/** What goes wrong with one request on its way to a real store and back. */
+/** A fault of one request on its way to a real store and back. */
 export type Fault =
   /** The store answers with this error and does nothing. */
   | { readonly kind: 'error'; readonly status: number; readonly code: string }
   /** The connection is reset, and the store never sees the request. */
   | { readonly kind: 'reset' }
-  /** The store does what is asked, and the answer is lost. */
+  /** The store does what the request asks, but its answer is lost. */
   | { readonly kind: 'lost-answer' }
-  /** The store does what is asked; its answer begins after `delayMs`. */
+  /** The store does what the request asks, but its answer begins only after `delayMs`. */
   | { readonly kind: 'late'; readonly delayMs: number }
-  /** The answer ends after half of its body, without a word. */
+  /** The connection ends after half of the body of the answer. */
   | { readonly kind: 'cut' }
-  /** A page of HTML with status 200, and the store never sees the request. */
+  /** The answer is an HTML page with status 200. The store never sees the request. */
   | { readonly kind: 'page' }
 
 export interface SeenRequest {
   readonly method: string
-  /** Path and query as sent. */
+  /** Path and query of the request, as sent. */
   readonly url: string
-  /** Counts from 1. */
+  /** Number of the request, from 1. */
   readonly nth: number
 }
 
-/** A real store behind a proxy that breaks the requests that a test names. */
+/** A real store behind a proxy that breaks the requests that a test chooses. */
 export interface FaultyStore extends AsyncDisposable {
-  /** As `[blobs] url`. */
+  /** Address of the proxy, in the form of `[blobs] url`. */
   readonly url: string
   readonly seen: readonly SeenRequest[]
-  /** Asked for every request; `null` lets it pass. */
+  /** Called for every request; `null` lets the request pass. */
   fault: (request: SeenRequest) => Fault | null
 }
 
-/** `storeUrl` is the real store's `[blobs] url`, in path style. */
+/** Starts the proxy. `storeUrl` is the `[blobs] url` of the real store, in path style. */
 export async function startFaultyStore(storeUrl: string): Promise<FaultyStore> {
   const endpoint = new URL(new URL(storeUrl).searchParams.get('endpoint') ?? '')
   const seen: SeenRequest[] = []
@@ -85,7 +85,7 @@ async function answer(endpoint: URL, request: IncomingMessage, response: ServerR
   response.end(real.body)
 }
 
-/** The Host header stays, since it is signed. */
+/** Sends a request to the real store and returns its answer. The Host header is kept, since it is signed. */
 async function forwarded(endpoint: URL, request: IncomingMessage, body: Buffer) {
   const { hostname, port } = endpoint
   const sent = httpRequest({ hostname, port, method: request.method, path: request.url, headers: request.headers, agent: false })

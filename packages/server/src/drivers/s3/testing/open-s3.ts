@@ -4,7 +4,7 @@ import { waitingTimers } from '../../../kernel/timers.ts'
 import type { BlobStore, DirectTransfer } from '../../../blobs/blob-store.port.ts'
 import { openS3Blobs, type S3BlobsOptions } from '../s3-blobs.ts'
 
-/** The driver on real time. */
+/** Opens the driver with the real clock and real timers. */
 export function openS3(
   options: Pick<S3BlobsOptions, 'url' | 'credentials'> & Partial<S3BlobsOptions>,
 ): BlobStore & { readonly direct: DirectTransfer } {

@@ -13,17 +13,17 @@ import S3rver from '@20minutes/s3rver'
 import { readS3Address } from '../s3-address.ts'
 import type { S3Credentials } from '../s3-calls.ts'
 
-/** A store that tests run against, with a prefix of their own in it. */
+/** A store that tests run against, with a prefix that only one test file uses. */
 export interface S3UnderTest extends AsyncDisposable {
   readonly name: string
-  /** As `[blobs] url`. */
+  /** Address of the store, in the form of `[blobs] url`. */
   readonly url: string
   readonly credentials: S3Credentials
-  /** For what the drivers have no verb for. */
+  /** A client for requests that the driver has no method for. */
   readonly client: S3Client
-  /** False for s3rver: it neither compares bytes with a signed hash nor looks at conditions, and knows no list of open uploads. */
+  /** False for s3rver, which neither compares bytes with a signed hash nor checks conditions, and cannot list open uploads. */
   readonly isComplete: boolean
-  /** Every key and every open upload below the prefix. */
+  /** Returns every key and every open upload below the prefix. */
   everything(): Promise<readonly string[]>
 }
 
@@ -32,8 +32,8 @@ export const NEEDS_COMPLETE_STORE = 's3rver ignores this: set RELAY_TEST_S3_URL 
 const BUCKET = 'docrelay-test'
 
 /**
- * The store of RELAY_TEST_S3_URL (with RELAY_TEST_S3_ACCESS_KEY_ID and RELAY_TEST_S3_SECRET_ACCESS_KEY), else one that answers with these keys
- * on port 9000 of this machine, else s3rver in this process.
+ * Opens the store of RELAY_TEST_S3_URL (with RELAY_TEST_S3_ACCESS_KEY_ID and RELAY_TEST_S3_SECRET_ACCESS_KEY). Without that variable opens a store
+ * that answers with these keys on port 9000 of this machine; without such a store starts s3rver in this process.
  */
 export async function startS3(): Promise<S3UnderTest> {
   const credentials = {
@@ -85,14 +85,14 @@ async function underTest(base: string, credentials: S3Credentials, name: string)
   }
 }
 
-/** The same bucket, deeper. */
+/** Returns the address of the same bucket with a longer prefix. */
 export function withPrefix(base: string, prefix: string): string {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${prefix}`
   return url.toString()
 }
 
-/** The same bucket behind another port of this machine. */
+/** Returns the address of the same bucket behind another port of this machine. */
 export function behindPort(base: string, port: number): string {
   const url = new URL(base)
   url.searchParams.set('endpoint', `http://127.0.0.1:${port}`)
@@ -123,13 +123,13 @@ async function startS3rver(): Promise<S3UnderTest> {
 }
 
 function mend(server: S3rver): void {
-  // It expects other signatures than everybody for requests about a bucket; those about objects it checks.
+  // s3rver expects other signatures than S3 for requests about a bucket, so these are not checked. Requests about objects are checked.
   server.middleware.unshift((context, next) => {
     if (/^\/[^/]+\/?$/.test(context.path))
       context.app = Object.create(context.app, { allowMismatchedSignatures: { value: true } }) as object
     return next()
   })
-  // It takes a last byte of 0 for none; a boxed 0 is true and counts as 0.
+  // s3rver takes a last byte of 0 for a missing end. A boxed 0 is truthy and still counts as 0.
   const { store } = server
   const getObject = store.getObject.bind(store)
   store.getObject = (bucket, key, options) =>

@@ -1,4 +1,4 @@
-/** It comes without types. */
+/** Types for the package s3rver, which comes without types. */
 declare module '@20minutes/s3rver' {
   interface ReadOptions {
     readonly start?: number

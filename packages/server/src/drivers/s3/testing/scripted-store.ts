@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 
-/** An HTTP server in the place of a store, which answers every request as the script says. */
+/** An HTTP server in place of an object store, which answers every request as the given script says. */
 export interface ScriptedStore extends AsyncDisposable {
   readonly port: number
   readonly requests: readonly string[]
@@ -28,7 +28,7 @@ export async function startScriptedStore(answer: (response: ServerResponse, nth:
   }
 }
 
-/** An error as stores tell it. */
+/** Answers with an error in the form of S3. */
 export function s3Error(response: ServerResponse, status: number, code: string): void {
   response.writeHead(status, { 'content-type': 'application/xml' })
   response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>told by the store at a secret host</Message></Error>`)

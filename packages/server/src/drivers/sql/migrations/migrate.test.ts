@@ -10,7 +10,7 @@ import { openHost, temporaryStore } from '../testing/store-under-test.ts'
 import { openSqlite } from '../sqlite.ts'
 import { applySteps, MIGRATIONS, setFact } from './migrate.ts'
 
-/** Never edit a released step: stores that ran it would differ from new ones. Add a new step instead. */
+/** Hashes of the released steps. Never edit a released step: stores that ran it would differ from new ones. Add a new step instead. */
 const PINNED: Readonly<Record<string, string>> = {
   '0001-initial': '75c4680a3b5f9502',
   '0002-workspace': 'cfc6652755786258',
@@ -45,7 +45,7 @@ function onFile<T>(work: (db: DatabaseSync) => T): T {
   }
 }
 
-it('[LIFE-29] the migrations are the pinned ones', () => {
+it('[LIFE-29] the migration steps equal the pinned ones', () => {
   const hashes = Object.keys(MIGRATIONS).map((name) => {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url))
     return [name, createHash('sha256').update(source).digest('hex').slice(0, 16)]
@@ -64,7 +64,7 @@ it('[LIFE-29] a store of a newer format is refused and left unchanged', async ()
   expect(readFileSync(store.path).equals(before)).toBe(true)
 })
 
-it('[LIFE-29] this program can use a store to which a newer one only added', async () => {
+it('[LIFE-29] this program can use a store to which a newer program has only added', async () => {
   await (await openHost(store.url))[Symbol.asyncDispose]()
   onFile((db) =>
     db.exec("insert into kysely_migration values ('9999-addition', '2026-12-01'); create table addition (x integer)"),
@@ -145,7 +145,7 @@ it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references 
   const damaged = Buffer.from(`{"blobReferences":["${B}"],"blobRef":"${A}"`)
   await writer
     .insertInto('recovery_points')
-    // A point from before digests were stored.
+    // A recovery point of a release that stored no digests.
     .values({ key: 2, reason: 'zeroing', created_at_ms: 0, version: 1, facts: '{}', crc32: 0, body: damaged } as never)
     .execute()
   await close()
@@ -160,7 +160,7 @@ it('[LIFE-29] [BLOB-2] a store from before blobs opens with the blob references 
   expect(all('select key, point, hash from point_refs')).toEqual([{ key: 2, point: 1, hash: A }])
 })
 
-it('[LIFE-29] a failing migration leaves no change behind', async () => {
+it('[LIFE-29] a failing migration leaves no change in the store', async () => {
   onFile((db) => db.exec('create table revocations (x integer)'))
   await expect(openHost(store.url)).rejects.toThrow(`cannot prepare the store ${store.path}: table revocations already exists`)
   expect(onFile((db) => db.prepare("select name from sqlite_schema where type = 'table'").all())).toEqual([

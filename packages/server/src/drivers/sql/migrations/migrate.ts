@@ -19,13 +19,11 @@ import * as feeds from './0014-feeds.ts'
 import * as blobObjects from './0015-blob-objects.ts'
 import * as callers from './0016-callers.ts'
 
-/** The format of a store that one relay at a time uses. */
+/** The format of a store that only one relay at a time uses. */
 const FORMAT_OF_ONE = 1
-/**
- * The format since several nodes have used the store: a program that does not compare owners must not run beside them. [LIFE-26]
- */
+/** The format of a store that several nodes have used: a program that does not compare owners must not run beside them. [LIFE-26] */
 const FORMAT_OF_SEVERAL = 2
-/** The format since a blob is stored under a name from `blob_objects`: an older program would not find its bytes. [BLOB-24] */
+/** The format of a store with a blob under a name from `blob_objects`: an older program would not find its bytes. [BLOB-24] */
 const FORMAT_OF_NAMED_OBJECTS = 3
 /** The newest format that this program knows. A change with which older programs could not work raises it by one. [LIFE-29] */
 export const STORE_FORMAT = FORMAT_OF_NAMED_OBJECTS
@@ -34,13 +32,13 @@ export interface MigrationStep {
   up(db: Kysely<unknown>, types: StepTypes): Promise<void>
   /** Whether `relay serve` may run the step by itself: it is short, and the previous release can keep working on the store. */
   readonly safe: boolean
-  /** Tables whose rows it reads or writes one by one; their size determines the estimates. */
+  /** Tables whose rows the step reads or writes one by one; their size determines the estimates. */
   readonly passesOver: readonly (keyof Tables)[]
-  /** Bytes written for each byte that it passes over; 0 when absent. */
+  /** Bytes that the step writes for each byte of these tables; 0 when absent. */
   readonly writesPerByte?: number
 }
 
-/** In the order of execution. A released step is never changed (its hash is pinned in a test). */
+/** The steps in the order of execution. A released step is never changed; a test pins its hash. */
 export const MIGRATIONS: Readonly<Record<string, MigrationStep>> = {
   '0001-initial': { up: initial.up, safe: true, passesOver: [] },
   '0002-workspace': { up: workspace.up, safe: true, passesOver: ['bodies', 'recovery_points'], writesPerByte: 0.05 },
@@ -69,7 +67,7 @@ export class StoreTooNewError extends Error {
   }
 }
 
-/** A fact that is present from the beginning of a restore until everything is stored. [OPS-10] */
+/** A fact that is stored from the begin of a restore until all its rows are stored. [OPS-10] */
 export const RESTORE_MARK = 'restore-unfinished'
 
 /**
@@ -88,7 +86,7 @@ export function migrateStore(
 ): Promise<void> {
   return db.transaction().execute(async (writer) => {
     await lock(writer)
-    // Asked for once: the query reads the columns of every table, and takes longer than all others here.
+    // The names of the tables are read only once: this query reads the columns of every table and takes longer than all others here.
     const tables = await tableNames(writer)
     const found = await storedFormat(writer, tables)
     if (found !== null && found > STORE_FORMAT) throw new StoreTooNewError(found)
@@ -104,12 +102,12 @@ export function migrateStore(
   })
 }
 
-/** From now on programs that do not know owners of documents refuse the store. Called by each of several nodes. [LIFE-29] */
+/** Raises the format, so that programs that do not know owners of documents refuse the store. Called by each of several nodes. [LIFE-29] */
 export async function raiseForSeveral(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_SEVERAL)
 }
 
-/** From now on programs that look for a blob only under its hash refuse the store. Called at the first other name. [LIFE-29] */
+/** Raises the format, so that programs that look for a blob only under its hash refuse the store. Called at the first other name. [LIFE-29] */
 export async function raiseForNamedObjects(writer: Writer): Promise<void> {
   await raiseFormat(writer, await storedFormat(writer, ['store_facts']), FORMAT_OF_NAMED_OBJECTS)
 }
@@ -126,7 +124,7 @@ async function raiseFormat(writer: Writer, found: number | null, format: number)
     .insertInto('store_facts')
     .values({ name: 'format', value })
     .onConflict((conflict) =>
-      // Another process may have raised the format further since it was read.
+      // Another process may have raised the format further since the format was read.
       conflict.column('name').doUpdateSet({ value }).where(sql<boolean>`cast(store_facts.value as bigint) < ${format}`),
     )
     .execute()
@@ -145,8 +143,8 @@ export async function applySteps(writer: Writer, types: StepTypes, names: readon
 }
 
 /**
- * Names of the steps that ran, in their order. A newer program with the same format may have run steps that this one does not know; they
- * are left alone.
+ * Returns the names of the steps that have run, in their order. A newer program with the same format may have run steps that this program does not
+ * know; their names are included.
  */
 export async function appliedSteps(db: Connection, tables?: readonly string[]): Promise<readonly string[]> {
   if (!(tables ?? (await tableNames(db))).includes(DEFAULT_MIGRATION_TABLE)) return []
@@ -174,7 +172,7 @@ export async function isUnfinished(db: Connection, tables?: readonly string[]): 
   return (await fact(db, RESTORE_MARK, tables)) !== null
 }
 
-/** `tables` are those of the store, for a caller who knows them. */
+/** Returns the value of a fact; `null` when the store has none. `tables`: the tables of the store, when the caller knows them. */
 export async function fact(db: Connection, name: string, tables?: readonly string[]): Promise<string | null> {
   if (!(tables ?? (await tableNames(db))).includes('store_facts')) return null
   const row = await db.selectFrom('store_facts').select('value').where('name', '=', name).executeTakeFirst()

@@ -5,13 +5,13 @@ import { originalText, storedText } from '../stored-text.ts'
 import type { Connection } from '../tables.ts'
 import { type IndexRow, indexRows } from './index-rows.ts'
 
-/** The stored bodies, as an index is filled from them. */
+/** Reads the stored bodies from which an index is filled. */
 export interface BodySource {
   workspaces(): Promise<readonly string[]>
   states(workspaceId: string): Promise<readonly IndexedState[]>
-  /** Returns `null` when the document no longer exists. */
+  /** Returns the stored state of a document; `null` when the document no longer exists. */
   state(ref: IndexedRef): Promise<IndexedState | null>
-  /** Returns `null` when the document no longer exists. A body that cannot be read has no rows. */
+  /** Returns the state of a document and the rows of its body; `null` when the document no longer exists. A body that cannot be read has no rows. */
   rows(
     ref: IndexedRef,
   ): Promise<{ readonly state: IndexedState; readonly rows: readonly IndexRow[]; readonly isReadable: boolean } | null>

@@ -2,11 +2,11 @@ import type { SearchQuery, Term } from '@docrelay/model/search/query'
 import { type HitGroup, PLACE_CLASSES, rankGroups } from '@docrelay/model/search/ranking'
 import type { FindRequest, Found, IndexedState } from '../../../search/search-index.port.ts'
 
-/** Counts the rows that match, by document and class; rows of documents that the caller may not read do not count. */
+/** Counts the rows that match, by document and class. Rows of documents that the caller may not read are not counted. */
 export class RowCounts {
   readonly #positions: ReadonlyMap<number, number>
   readonly #counts: Uint32Array
-  /** Where a count is not 0. */
+  /** The indexes in `#counts` at which the count is not 0. */
   readonly #counted: number[] = []
   #lastKey = -1
   #lastPosition: number | undefined
@@ -16,7 +16,7 @@ export class RowCounts {
     this.#counts = new Uint32Array(positions.size * PLACE_CLASSES.length)
   }
 
-  /** `name` is `key * 4 + class`. */
+  /** Adds `count` matching rows of a document and class; `name` is `key * 4 + class`. */
   add(name: number, count: number): void {
     const key = Math.floor(name / PLACE_CLASSES.length)
     if (key !== this.#lastKey) {
@@ -30,7 +30,7 @@ export class RowCounts {
     this.#counts[at] = before + count
   }
 
-  /** The groups of these rows less those of `others`. */
+  /** Returns the groups of the counted rows, without the rows that `others` has counted. */
   groups(matched: number, exact: boolean, others?: RowCounts): HitGroup[] {
     const groups: HitGroup[] = []
     for (const at of this.#counted) {
@@ -43,7 +43,7 @@ export class RowCounts {
   }
 }
 
-/** The positions of documents by key, kept with each list: most searches share one. */
+/** Remembers for each list of documents the position of each key, because most searches use the same list. */
 export class ListPositions {
   readonly #known = new WeakMap<readonly IndexedState[], ReadonlyMap<number, number>>()
 
@@ -56,7 +56,10 @@ export class ListPositions {
   }
 }
 
-/** Whether every text that holds the query's only term says exactly this. A query that repeats a word says more than its only term. */
+/**
+ * Whether a text that contains the query's only term always matches exactly. A query that repeats a word does not, because it asks for more than its
+ * only term.
+ */
 export function isAlwaysExact({ terms, sequence }: SearchQuery): boolean {
   const [only, ...others] = terms
   return others.length === 0 && only !== undefined && isExact(only, sequence.length)
@@ -66,7 +69,7 @@ function isExact(term: Term, words: number): boolean {
   return term.kind === 'phrase' ? term.words.length === words : !term.alsoLonger && words === 1
 }
 
-/** What is known of documents when the index is not there. */
+/** Returns the answer for an index that does not exist: no groups, and all documents stale. */
 export function nothingFound(request: FindRequest, cutOff: boolean): Found {
   return foundOf(
     request,

@@ -3,7 +3,7 @@ import type { Logger } from '../../../kernel/log.ts'
 import { indexFolder } from './sqlite-index-file.ts'
 
 /**
- * Removes the search index of the store that a `[storage] url` names, also beside a running relay, which then builds it again. [AG-64]
+ * Removes the search index of the store that a `[storage] url` names. A running relay then builds the index again. [AG-64]
  *
  * @throws Error with a sentence for the operator when the database server does not answer
  */

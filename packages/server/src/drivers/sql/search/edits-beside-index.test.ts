@@ -33,7 +33,7 @@ interface Counted {
   readonly indexPosts: number
 }
 
-/** Counts calls of methods in this thread, in which the store runs; the index has threads of its own. */
+/** Counts calls of methods in this thread, which runs the store. The threads of the index are not counted. */
 function counting() {
   const query = vi.spyOn(pg.Client.prototype, 'query')
   const statements = (['all', 'get', 'run', 'iterate'] as const).map((name) => vi.spyOn(StatementSync.prototype, name))
@@ -61,11 +61,11 @@ function counting() {
 const FRAME_BYTES = 4096 + 24
 const framesOf = (path: string | null): number =>
   path === null ? 0 : Math.floor((statSync(`${path}-wal`).size - 32) / FRAME_BYTES)
-/** The salts in the header of SQLite's log, which are other ones when the log begins anew. */
+/** Returns the salts in the header of SQLite's write-ahead log, which change when the log starts again from its beginning. */
 const saltsOf = (path: string | null): string =>
   path === null ? '' : readFileSync(`${path}-wal`).subarray(16, 24).toString('hex')
 
-/** A reader that keeps SQLite from beginning its log anew, so that the length of the file counts the frames. It is opened after a write. */
+/** Opens a reader that keeps SQLite from starting its log again, so that the length of the file tells the number of frames. Called after a write. */
 function openPin(path: string | null): Disposable {
   if (path === null) return { [Symbol.dispose]: () => undefined }
   const db = new DatabaseSync(path)
@@ -73,7 +73,7 @@ function openPin(path: string | null): Disposable {
   return { [Symbol.dispose]: () => db.close() }
 }
 
-/** Edits stores until no checkpoint, which a pause of two seconds brings, disturbs the count. */
+/** Edits new stores until one count is not disturbed by a checkpoint, which a pause of two seconds causes. */
 async function countedEdits(openStore: () => Promise<string>, isIndexed: boolean): Promise<Counted> {
   for (;;) {
     const counted = await editedOnce(await openStore(), isIndexed)
@@ -81,7 +81,10 @@ async function countedEdits(openStore: () => Promise<string>, isIndexed: boolean
   }
 }
 
-/** Edits a live document, round by round, with an index that takes each round in before the next one, or without an index. */
+/**
+ * Edits a live document in rounds. With an index, the index takes in each round before the next one begins. Returns `null` when a checkpoint
+ * disturbed the count.
+ */
 async function editedOnce(url: string, isIndexed: boolean): Promise<Counted | null> {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null
   await using storage = await openStorageHere({ url, commitDelayMs: 0, log: silentLogger })
@@ -110,7 +113,7 @@ async function editedOnce(url: string, isIndexed: boolean): Promise<Counted | nu
     sum.statements += after.statements - before.statements
     sum.storagePosts += after.posts - before.posts
     sum.walFrames += after.frames - before.frames
-    // What the round has changed is told to the index now, and once.
+    // The feed reports the changes of this round to the index now, in one message.
     await time.advance(1_000)
     indexPosts += count.now().workerPosts - before.workerPosts
     if (isIndexed) await index.refresh([head])
@@ -134,7 +137,7 @@ describe('what edits cost beside a search index', () => {
     expect(Math.min(...Object.values(without.edits))).toBeGreaterThanOrEqual(ROUNDS * EDITS)
   })
 
-  it('[AG-64] the index gets one message for all edits of a second', async () => {
+  it('[AG-64] the search index gets one message for all edits of a second', async () => {
     const [without, beside] = [await countedEdits(sqlite, false), await countedEdits(sqlite, true)]
     expect([without.indexPosts, beside.indexPosts]).toEqual([0, ROUNDS])
   })
@@ -146,7 +149,7 @@ await onPostgres((url) => {
     return url
   }
 
-  /** Triggers, indexes and references of the tables that are not of the search index. A statement writes what these make it write. */
+  /** Returns the triggers, indexes and references of all tables outside the search index. Each of them adds to what a statement writes. */
   async function attachedToStore(): Promise<readonly string[]> {
     const client = new pg.Client({ connectionString: url })
     await client.connect()

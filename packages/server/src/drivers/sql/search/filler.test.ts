@@ -6,13 +6,13 @@ import { Filler } from './filler.ts'
 
 const stateOf = (key: number): IndexedState => ({ key, version: 1, updatedAtMs: key, coveredSeq: 0 })
 
-/** A filler over a store of so many documents, whose index refuses writes while it `isBroken`. */
+/** Opens a filler over a store of `count` documents. Writes to its index fail while `state.isBroken` is true. */
 function fillerOver(count: number) {
   const held = new Map<number, IndexedState>()
   const order: number[] = []
   const warnings: string[] = []
   const state = { isBroken: false, rowsRead: 0, looks: 0 }
-  /** Steps that fail the next time. */
+  /** Names of steps that fail the next time they run. */
   const failing = new Set<string>()
   const step = (name: string): void => {
     if (failing.delete(name)) throw new Error('not now')
@@ -61,7 +61,7 @@ function fillerOver(count: number) {
 const ref = (key: number) => ({ workspaceId: 'w', key })
 
 describe('filling an index', () => {
-  it('[AG-63] documents that somebody asks for come first, and the rest follows by itself', async () => {
+  it('[AG-63] an index is first filled with the requested documents, and then with all others', async () => {
     const { filler, order } = fillerOver(30)
     await filler.refresh([ref(20), ref(10)])
     expect(order.slice(0, 2)).toEqual([20, 10])
@@ -70,7 +70,7 @@ describe('filling an index', () => {
     expect(new Set(order).size).toBe(30)
   })
 
-  it('[AG-64] a document that the index holds as it is stored is not read again, however often it is told of', async () => {
+  it('[AG-64] a document whose stored state is in the index is not read again, however often it is requested', async () => {
     const { filler, state } = fillerOver(10)
     await filler.refresh([ref(1), ref(2), ref(1)])
     await filler.refresh([ref(2)])
@@ -78,13 +78,13 @@ describe('filling an index', () => {
     expect(state.rowsRead).toBe(10)
   })
 
-  it('[AG-64] a document that is asked for again while it waits is looked at once for all who wait', async () => {
+  it('[AG-64] a document that is requested again while it waits is looked at once for all requests', async () => {
     const { filler, state } = fillerOver(3)
     await filler.refresh([ref(1)])
     await filler.idle()
     state.looks = 0
     await Promise.all(Array.from({ length: 20 }, () => filler.refresh([ref(2), ref(1)])))
-    // The first one is taken up at once; those that come meanwhile wait for the next time.
+    // The first document may have been taken before the other requests came; it is then looked at twice.
     expect(state.looks).toBeLessThanOrEqual(3)
   })
 
@@ -98,7 +98,7 @@ describe('filling an index', () => {
   })
 
   it.each([['workspaces'], ['states'], ['write 17'], ['write 1']])(
-    '[AG-64] what failed once while an index is filled (%s) is done a minute later, although nobody asks for it',
+    '[AG-64] a step that failed once while an index is filled (%s) is repeated a minute later without a request',
     async (name) => {
       const { filler, held, failing, time, warnings } = fillerOver(30)
       failing.add(name)
@@ -113,7 +113,7 @@ describe('filling an index', () => {
     },
   )
 
-  it('[AG-64] a document that can never be indexed is tried again once a minute, and stops nothing else', async () => {
+  it('[AG-64] a document that can never be indexed is tried again once a minute and delays no other document', async () => {
     const { filler, held, failing, time, warnings } = fillerOver(30)
     for (let minute = 0; minute < 5; minute++) {
       failing.add('write 17')
@@ -125,7 +125,7 @@ describe('filling an index', () => {
     expect(time.waiting()).toBe(0)
   })
 
-  it('[AG-64] several documents that can never be indexed, and are tried again each minute, do not keep others from being indexed', async () => {
+  it('[AG-64] several documents that can never be indexed and are retried each minute delay no other document', async () => {
     const { filler, held, failing, time, warnings } = fillerOver(30)
     const damaged = ['write 5', 'write 15', 'write 25', 'write 26']
     const breakAgain = () => damaged.forEach((each) => failing.add(each))
@@ -135,7 +135,7 @@ describe('filling an index', () => {
     expect(held.size).toBe(26)
     for (let minute = 0; minute < 3; minute++) {
       breakAgain()
-      // Somebody deleted what the index held of one that comes behind them.
+      // Makes the index lack a document that is filled after the failing ones.
       held.delete(30)
       await Promise.all([time.advance(60_000), filler.refresh([ref(30)])])
       await filler.idle()
@@ -148,7 +148,7 @@ describe('filling an index', () => {
     await filler.close()
   })
 
-  it('[AG-64] an index that cannot be written is left alone after some failures, and filled with the next change', async () => {
+  it('[AG-64] an index that cannot be written is left alone after some failures, and filled at the next change', async () => {
     const { filler, held, warnings, state } = fillerOver(50)
     state.isBroken = true
     await filler.refresh([ref(1)])

@@ -12,14 +12,14 @@ export interface FillerDeps {
   readonly log: Logger
 }
 
-/** After so many failures one after the other the store or the index is out of order, and the rest is left for later. */
+/** After this many failures in a row the store or the index counts as out of order, and the remaining documents are left for later. */
 const MOST_FAILURES = 3
-/** So many documents may fail again and again without being taken for that. */
+/** For at most this many documents repeated failures do not count as failures in a row. */
 const MOST_STUBBORN = 100
-/** What failed alone is tried again after this time. */
+/** A document or workspace that failed is tried again after this time. */
 const RETRY_MS = 60_000
 
-/** A document that somebody waits for; all who ask for it before it is read wait together. */
+/** A requested document. All requests for it that come before it is read wait for the same promise. */
 interface Asked {
   readonly ref: IndexedRef
   readonly settled: Promise<void>
@@ -27,26 +27,26 @@ interface Asked {
 }
 
 /**
- * Fills an index: documents that somebody asks for first, then those that the index lacks or holds in another state. It looks for the latter
- * once, when it is first used, since every later change is asked for. What fails is tried again: nobody may ask for it a second time.
+ * Fills an index: first with the requested documents, then with those that the index lacks or holds in another state. The filler looks for the latter
+ * once, at its first use, because every later change is requested. A failed document is tried again, since nobody may request it a second time.
  * [AG-63, AG-64]
  */
 export class Filler {
   readonly #deps: FillerDeps
-  /** By key, in the order in which they were first asked for. */
+  /** Requested documents by key, in the order of their first request. */
   readonly #asked = new Map<number, Asked>()
-  /** Documents that were found by looking, and workspaces in which to look. */
+  /** Documents that the index lacks or holds in another state, and workspaces in which to look for such documents. */
   #behind: IndexedRef[] = []
   #toLookIn: string[] = []
   #hasBegun = false
   #failures = 0
-  /** What to try again later: documents by key, and workspaces. */
+  /** Documents, by key, and workspaces that failed and are tried again later. */
   readonly #failed = new Map<number, IndexedRef>()
   readonly #failedLooks = new Set<string>()
-  /** Keys of documents that failed and were not filled since. That they fail again says nothing of the store or the index. */
+  /** Keys of documents that failed and were not filled since. A further failure of such a document says nothing about the store or the index. */
   readonly #stubborn = new Set<number>()
   #cancelRetry: (() => void) | null = null
-  /** What must not happen while a document is being filled. */
+  /** Work that must not run while a document is being filled. */
   #jobs: (() => Promise<void>)[] = []
   #running: Promise<void> | null = null
   #isClosed = false
@@ -75,13 +75,13 @@ export class Filler {
     return first
   }
 
-  /** Looks for what an empty index lacks: in one workspace, or in all. */
+  /** Makes the filler look for documents that the index lacks: in one workspace, or in all for `null`. */
   lookIn(workspaceId: string | null): void {
     if (workspaceId === null) this.#hasBegun = false
     else if (!this.#toLookIn.includes(workspaceId)) this.#toLookIn.push(workspaceId)
   }
 
-  /** Fills the index of a workspace anew, because it is damaged. */
+  /** Clears the damaged index of a workspace and fills it again. */
   refill(workspaceId: string): Promise<void> {
     return this.#soon(async () => {
       await this.#deps.index.forget(workspaceId)
@@ -89,7 +89,7 @@ export class Filler {
     })
   }
 
-  /** Forgets everything and begins again. */
+  /** Clears the whole index and fills it again. */
   rebuild(): Promise<void> {
     return this.#soon(async () => {
       await this.#deps.index.clear()
@@ -97,7 +97,7 @@ export class Filler {
     })
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when the filler has nothing left to do. */
   async idle(): Promise<void> {
     while (this.#running !== null) await this.#running
   }
@@ -134,14 +134,14 @@ export class Filler {
       if (job !== undefined) await job()
       else if (asked !== undefined) {
         await this.#fill(asked.ref)
-        // Everybody who asked for it before it was read has it now; whoever asks meanwhile waits for the next time.
+        // Settles all requests that came before the document was read. Requests that came later are still waiting.
         asked.settle()
       } else if (!(await this.#next())) return
       await this.#deps.pause()
     }
   }
 
-  /** Does one step of the background's work; false when there is none. */
+  /** Does one step of the work in the background. Returns false when there is none. */
   async #next(): Promise<boolean> {
     if (this.#failures >= MOST_FAILURES) return this.#leaveForLater()
     const ref = this.#behind.shift()
@@ -153,7 +153,7 @@ export class Filler {
   }
 
   async #begin(): Promise<void> {
-    // Set before the look, since the index may be made anew, and so be empty, while it is asked.
+    // Set before the look: the look may find the index made anew and therefore empty, and then resets this.
     this.#hasBegun = true
     const hasLooked = await this.#guarded('look', async () => {
       const { source, index } = this.#deps
@@ -174,7 +174,7 @@ export class Filler {
     const { timers = systemTimers } = this.#deps
     this.#cancelRetry ??= timers.after(RETRY_MS, () => {
       this.#cancelRetry = null
-      // A minute later these are no failures one after the other.
+      // Failures that are a minute apart do not count as failures in a row.
       this.#failures = 0
       this.#behind.push(...this.#failed.values())
       this.#failed.clear()
@@ -184,7 +184,7 @@ export class Filler {
     })
   }
 
-  /** The next change or search begins again and looks everywhere; what was filled by then stays. */
+  /** Drops all remaining work. The next change or search makes the filler look everywhere again; documents filled by then stay in the index. */
   #leaveForLater(): false {
     this.#failures = 0
     this.#behind = []
@@ -212,7 +212,8 @@ export class Filler {
     const failsAgain = this.#stubborn.has(ref.key)
     const failuresBefore = this.#failures
     const isFilled = await this.#guarded('fill', async () => {
-      // A document is often told of more than once: by each of its writes, and by a look at what the index lacks.
+      // Returns early when the index has the stored state: a document is often requested more than once, by each of its writes and by a look for
+      // missing documents.
       const stored = await source.state(ref)
       if (stored !== null && isSame((await index.state(ref)) ?? undefined, stored)) return
       const read = await source.rows(ref)
@@ -231,7 +232,7 @@ export class Filler {
     }
   }
 
-  /** An index that cannot be written knows less; searches say so. Returns whether the work was done. */
+  /** Runs a step and returns whether it succeeded. A failure is only logged: the index then lacks something, and searches report that. */
   async #guarded(step: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

@@ -8,7 +8,7 @@ const stateOf = (key: number, version = 1): IndexedState => ({ key, version, upd
 const listOf = (length: number): readonly IndexedState[] => Array.from({ length }, (_, n) => stateOf(n + 1))
 
 describe('states that an index was seen to hold', () => {
-  it('[AG-64] only documents that the index was not seen to hold as they are count as behind', () => {
+  it('[AG-64] documents count as behind unless the index was seen to hold their present state', () => {
     const held = new HeldStates()
     const list = listOf(3)
     expect(held.behind(list)).toEqual([1, 2, 3])
@@ -19,7 +19,7 @@ describe('states that an index was seen to hold', () => {
     expect(held.behind([...list.slice(0, 2), stateOf(3, 2)])).toEqual([3])
   })
 
-  it('[AG-64] a few states are read by key, and those of a workspace that was never looked at all at once', () => {
+  it('[AG-64] a few states of documents are read by key, and thousands by one query for all', () => {
     const held = new HeldStates()
     expect(held.toRead(held.behind(listOf(20)))).toHaveLength(20)
     expect(held.toRead(held.behind(listOf(2000)))).toBeNull()
@@ -35,7 +35,7 @@ describe('lists of documents on their way to the thread that searches', () => {
     withinMs: 7,
   })
 
-  it('[AG-63] a list is sent once, and the thread has the same list for each request that names it', () => {
+  it('[AG-63] a list of documents is sent to the search thread once, and each request that names it uses the same list', () => {
     const [sent, received] = [new SentLists(), new ReceivedLists()]
     const [one, two] = [listOf(3), listOf(4)]
     const packed = [one, two, one].map((documents) => sent.pack(request(documents)))
@@ -45,7 +45,7 @@ describe('lists of documents on their way to the thread that searches', () => {
     expect(unpacked[2]?.documents).toBe(unpacked[0]?.documents)
   })
 
-  it('[AG-63] of many lists those used longest ago are sent again', () => {
+  it('[AG-63] of many lists of documents those used longest ago are sent again', () => {
     const [sent, received] = [new SentLists(), new ReceivedLists()]
     const lists = Array.from({ length: 12 }, (_, n) => listOf(n + 1))
     for (const list of [...lists, ...lists.toReversed(), ...lists])

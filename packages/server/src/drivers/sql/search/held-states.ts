@@ -1,17 +1,17 @@
 import type { IndexedState } from '../../../search/search-index.port.ts'
 
-/** More states than this are read by one query for all. */
+/** When more states than this are needed, one query reads the states of all documents. */
 const MOST_KEYS = 500
 
 /**
- * The states of documents that one index was seen to hold. An index moves on to later states only, so a document that it was once seen to
- * hold in the wanted state is not looked up again: of ten thousand documents only those that changed are. [AG-64]
+ * The states of documents that one index was seen to hold. An index only moves on to later states. So a document whose wanted state was seen in the
+ * index is not looked up again: of ten thousand documents only those that changed are. [AG-64]
  */
 export class HeldStates {
   readonly #held = new Map<number, IndexedState>()
   readonly #behind = new WeakMap<readonly IndexedState[], readonly IndexedState[]>()
 
-  /** Keys of the documents that the index is not known to hold in their present state. */
+  /** Returns the keys of the documents that the index is not known to hold in their present state. */
   behind(documents: readonly IndexedState[]): readonly number[] {
     const before = this.#behind.get(documents) ?? documents
     const now = before.filter((document) => !isHeld(this.#held.get(document.key), document))
@@ -19,7 +19,7 @@ export class HeldStates {
     return now.map(({ key }) => key)
   }
 
-  /** Which keys to read again, `null`: all. */
+  /** Returns the keys whose states must be read again; `null` for all. */
   toRead(behind: readonly number[]): readonly number[] | null {
     return behind.length > MOST_KEYS ? null : behind
   }

@@ -21,7 +21,7 @@ import { openSearchIndex } from './search-index.ts'
 const rowsOf = (...words: readonly string[]): readonly IndexRow[] =>
   words.map((text) => ({ placeClass: 1, words: text, hash: hashOf(Buffer.from(text)) }))
 const stateOf = (key: number, version: number): IndexedState => ({ key, version, updatedAtMs: version * 1000, coveredSeq: 0 })
-/** Returns a function whose first `size` callers wait for each other. */
+/** Returns a function. Its first `size` callers wait until all of them have called it. */
 function meeting(size: number): () => Promise<void> {
   const isComplete = Promise.withResolvers<void>()
   let missing = size
@@ -45,17 +45,17 @@ await onPostgres((url) =>
         writers: writers as [IndexWriter, IndexWriter],
         databases: databases as [Database, Database],
         documents: host.documents,
-        /** The key of a new document: a shared index takes in only what is stored. */
+        /** Creates a document and returns its key, because a shared index takes in only stored documents. */
         async stored(): Promise<number> {
           return written(await host.documents.write(creation({ workspaceId: 'w', id: randomUUID() }))).key
         },
-        /** How often a writer has made the tables. */
+        /** How often a writer has created the tables. */
         timesMade: () => made,
         async rowCount(): Promise<number> {
           const { rows } = await sql<{ n: number }>`select count(*) as n from search_rows`.execute(reader)
           return rows[0]?.n ?? -1
         },
-        /** How many statements on this database wait for a lock. */
+        /** Returns how many statements on this database wait for a lock. */
         async waiting(): Promise<number> {
           const { rows } = await sql<{ n: number }>`
             select count(*) as n from pg_stat_activity
@@ -69,14 +69,14 @@ await onPostgres((url) =>
       }
     }
 
-    it('[AG-64] two nodes that start at once make the tables of the index once', async () => {
+    it('[AG-64] two nodes that start at once create the tables of the search index once', async () => {
       await using index = await openTwo(true)
       const found = await Promise.all(index.writers.map((writer) => writer.workspaces()))
       expect(found).toEqual([[], []])
       expect(index.timesMade()).toBe(1)
     })
 
-    it('[AG-63] when both nodes write a document at once the index holds its later state once, whichever wrote first', async () => {
+    it('[AG-63] when two nodes write a document at once, the index has the rows of its later state once', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
       const key = await index.stored()
@@ -96,7 +96,7 @@ await onPostgres((url) =>
       expect(await index.rowCount()).toBe(0)
     })
 
-    it('[AG-64] when one node has rebuilt the index, the other node writes each workspace under its new number', async () => {
+    it('[AG-64] after one node has rebuilt the index, the other node writes each workspace under its new number', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
       const [one, two, three] = [await index.stored(), await index.stored(), await index.stored()]
@@ -110,7 +110,7 @@ await onPostgres((url) =>
       expect([...(await a.states('first')).keys()]).toEqual([one])
     })
 
-    it('[AG-59] a node that still writes what it read of a document does not bring it back when another node has deleted it', async () => {
+    it('[AG-59] a node that is late with writing a document does not bring it back after its deletion by another node', async () => {
       await using index = await openTwo(true)
       const [a, b] = index.writers
       const head = written(await index.documents.write(creation({ workspaceId: 'w', id: 'deleted' })))
@@ -121,7 +121,7 @@ await onPostgres((url) =>
       expect([await index.rowCount(), await a.state({ workspaceId: 'w', key: head.key })]).toEqual([0, null])
     })
 
-    it('[AG-64] a document that is being indexed holds up no seats of a workspace whose id is the number of the document', async () => {
+    it('[AG-64] a document that is being indexed delays no seats of a workspace whose id equals the key of the document', async () => {
       await using index = await openTwo(true)
       const [a] = index.writers
       const [, { engine, writer }] = index.databases
@@ -150,7 +150,7 @@ await onPostgres((url) =>
       }
     })
 
-    it('[AG-63] [LIFE-26] a node that loses its network while it writes a document keeps other nodes from it for a few seconds', async () => {
+    it('[AG-63] [LIFE-26] a node that loses its network while indexing a document blocks it for other nodes only for seconds', async () => {
       await using tables = await openTwo(true)
       await tables.writers[0].workspaces()
       const text = JSON.stringify({ richTextPages: [{ id: 'p', name: 'P', content: '<p>medlar</p>' }] })
@@ -173,7 +173,7 @@ await onPostgres((url) =>
 
       const query = readQuery('medlar')
       if (isRefusal(query)) throw new Error(query.message)
-      // A refresh whose wait for the lock was cut short is asked for again, as a search does.
+      // Requests the document again each time, as a search does, because a refresh may give up waiting for the lock.
       const found = async () => {
         await other.refresh([head])
         return other.find({ workspaceId: 'cut off', documents: [head], query, most: 10, withinMs: 2_000 })
@@ -191,7 +191,7 @@ await onPostgres((url) =>
       const [a, b] = index.writers
       await a.workspaces()
       const many = Array.from({ length: 250 }, (_, n) => `word${n}`)
-      // Each stops after its first rows until the other one is there too, so both have seen an empty index.
+      // Each writer pauses after its first rows until the other one is there too, so both have seen an empty index.
       const bothWrite = meeting(2)
       await Promise.all([a, b].map((writer) => writer.write('w', stateOf(7, 1), rowsOf(...many), bothWrite)))
       expect(await index.rowCount()).toBeGreaterThan(250)

@@ -5,7 +5,7 @@ const row = (words: string, placeClass = 3): IndexRow => ({ placeClass, words, h
 const stored = (key: number, rows: readonly IndexRow[]) => planRows(key, [], rows).add.map(({ id, hash }) => ({ id, hash }))
 
 describe('rows of a document in an index', () => {
-  it('[AG-64] only texts that changed are written: moved ones keep their rows, wherever they stand', () => {
+  it('[AG-64] only changed texts of a document are written; moved texts keep their rows', () => {
     const before = ['a', 'b', 'b', 'c'].map((words) => row(words))
     const rows = stored(7, before)
     expect(planRows(7, rows, before.toReversed())).toEqual({ remove: [], add: [] })
@@ -14,13 +14,13 @@ describe('rows of a document in an index', () => {
     expect(plan.add.map(({ words }) => words)).toEqual(['new'])
   })
 
-  it('[AG-64] a text that becomes a heading is another row', () => {
+  it('[AG-64] a text that becomes a heading gets another row', () => {
     const rows = stored(7, [row('a')])
     const plan = planRows(7, rows, [row('a', 2)])
     expect([plan.remove, plan.add.map(({ id }) => keyAndClass(id))]).toEqual([[rows[0]?.id], [7 * 4 + 2]])
   })
 
-  it('[AG-64] ids of rows are safe integers within the range of their document, and none is given twice', () => {
+  it('[AG-64] ids of index rows are safe integers within the range of their document, and none is given twice', () => {
     const key = 2 ** 31 - 1
     const { first, last } = rowRange(key)
     expect([Number.isSafeInteger(last), last - first]).toEqual([true, 2 ** 22 - 1])

@@ -3,14 +3,14 @@ import type { DocumentBody } from '@docrelay/model/body'
 import { PLACE_CLASSES } from '@docrelay/model/search/ranking'
 import { rowWords, textsOf } from '@docrelay/model/search/texts'
 
-/** Raised whenever rows of an older release would give other answers; such an index is built again. [AG-64] */
+/** Raised when rows of an older release would give other answers. An index of another format is built again. [AG-64] */
 export const INDEX_FORMAT = '1'
 
-/** One text of a document: its words, with a space between them. */
+/** One text of a document: its words, separated by spaces. */
 export interface IndexRow {
   readonly placeClass: number
   readonly words: string
-  /** Tells rows with other words apart. */
+  /** Hash of the words, which distinguishes rows with different words. */
   readonly hash: number
 }
 
@@ -22,27 +22,27 @@ export function indexRows(body: DocumentBody): readonly IndexRow[] {
   })
 }
 
-/** 48 bits of the MD5. */
+/** Returns the first 48 bits of the MD5 of the words. */
 export function hashOf(words: string | Uint8Array): number {
   return createHash('md5').update(words).digest().readUIntBE(0, 6)
 }
 
-/** Bits of an id that number the rows of one document and class. With the class and the key they fill the 53 bits of a safe integer. */
+/** Number of bits of a row id that number the rows of one document and class. With the class and the key they fill the 53 bits of a safe integer. */
 export const SLOT_BITS = 20
 const SLOTS = 2 ** SLOT_BITS
 const CLASSES = 4
 
-/** The id of a row says document and class, so that an index finds them without a look at another table. */
+/** Returns the id of a row. The id contains document and class, so that a search needs no look into another table. */
 export function rowId(key: number, placeClass: number, slot: number): number {
   return (key * CLASSES + placeClass) * SLOTS + slot
 }
 
-/** The ids of a document's rows lie from `first` to `last`. */
+/** Returns the first and the last id that rows of a document may have. */
 export function rowRange(key: number): { readonly first: number; readonly last: number } {
   return { first: rowId(key, 0, 0), last: rowId(key, CLASSES - 1, SLOTS - 1) }
 }
 
-/** The document key and class of a row, as one number: `key * 4 + class`. */
+/** Returns the document key and class in a row id as one number: `key * 4 + class`. */
 export function keyAndClass(id: number): number {
   return Math.floor(id / SLOTS)
 }
@@ -57,7 +57,10 @@ export interface RowPlan<Row> {
   readonly add: readonly (Row & { readonly id: number })[]
 }
 
-/** What to change so that the rows of a document are `wanted`: rows that say the same stay, wherever they stand now. [AG-64] */
+/**
+ * Returns the rows to remove and to add so that a document has the `wanted` rows. A row with the same words and class stays, also when its text has
+ * moved. [AG-64]
+ */
 export function planRows<Row extends Pick<IndexRow, 'placeClass' | 'hash'>>(
   key: number,
   stored: readonly StoredRow[],

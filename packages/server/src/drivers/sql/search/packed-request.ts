@@ -1,28 +1,28 @@
 import type { FindRequest, IndexedState } from '../../../search/search-index.port.ts'
 
-/** The states of a list of documents as one block of numbers, since copying ten thousand objects would stop the loop for long. */
+/** The states of a list of documents as one block of numbers. Copying ten thousand objects to a thread would block the event loop. */
 type PackedStates = Float64Array<ArrayBuffer>
 
 /**
- * A request on its way to the thread that searches. The thread keeps the lists of documents that it was sent, because most searches are for
- * the same documents as one before.
+ * A request as it is sent to the search thread. The thread keeps the lists of documents that it was sent, because most searches use the same list as
+ * an earlier one.
  */
 export interface PackedRequest extends Omit<FindRequest, 'documents'> {
   readonly list: number
-  /** `null`: the thread holds the list. */
+  /** The states of the list; `null` when the thread has the list. */
   readonly states: PackedStates | null
-  /** A list that is not used any more. */
+  /** The number of a list that the thread can forget. */
   readonly forget: number | null
 }
 
 const MEMBERS = 4
-/** Lists that a thread keeps; one of ten thousand documents takes about two megabytes. */
+/** A thread keeps at most this many lists. A list of ten thousand documents takes about two megabytes. */
 const MOST_LISTS = 8
 
-/** The lists that one thread was sent. Lists are told apart by identity: they are never changed. */
+/** Remembers which lists one thread was sent. Lists are compared by identity, because they are never changed. */
 export class SentLists {
   readonly #numbers = new WeakMap<readonly IndexedState[], number>()
-  /** Used longest ago first. */
+  /** Numbers of the lists that the thread has, least recently used first. */
   readonly #held = new Set<number>()
   #last = 0
 
@@ -39,7 +39,7 @@ export class SentLists {
   }
 }
 
-/** The other end: requests are unpacked in the order in which they were packed. */
+/** The lists in the receiving thread. Requests must be unpacked in the order in which they were packed. */
 export class ReceivedLists {
   readonly #lists = new Map<number, readonly IndexedState[]>()
 

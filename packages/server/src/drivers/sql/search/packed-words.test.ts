@@ -13,7 +13,7 @@ const texts = fc
 const words = fc.oneof(texts, fc.string({ unit: 'grapheme' })).map(wordsOf)
 
 describe('words as PostgreSQL keeps them', () => {
-  it('[AG-64] PostgreSQL unpacks the words with its base64: the bytes in base64 are the written words', () => {
+  it('[AG-64] the packed words in base64 are the written words, so PostgreSQL can unpack them', () => {
     fc.assert(
       fc.property(words, (given) => {
         const [, unpacked] = /^\+(.*?)\+{1,4}$/.exec(packWords(given.join(' ')).toString('base64')) ?? []
@@ -22,7 +22,7 @@ describe('words as PostgreSQL keeps them', () => {
     )
   })
 
-  it('[AG-60] one written word begins another exactly when the words do', () => {
+  it('[AG-60] one written word is a prefix of another exactly when the word itself is', () => {
     fc.assert(
       fc.property(words, words, fc.nat({ max: 6 }), ([a = ''], [b = ''], length) => {
         const start = [...a].slice(0, length).join('')

@@ -5,17 +5,17 @@ const FIRST_CODED = 0x80
 const CAPITALS = 26
 
 /**
- * Writes words, with a space between them, in 62 characters that base64 knows, with a plus between them. Letters a to z and digits stand for
- * themselves. Other characters up to U+06E5 (Latin, Greek, Cyrillic, Hebrew, Arabic) become a capital and a digit of the code, the rest a
- * slash and three digits. No code begins another code, so the start of a word is written as the start of the written word.
+ * Writes words, which are separated by spaces, in 62 of the characters of base64, separated by `+`. The letters a to z and digits stand for
+ * themselves. Other characters up to U+06E5 (Latin, Greek, Cyrillic, Hebrew, Arabic) become a capital and one digit of the code, all others a slash
+ * and three digits. No code is a prefix of another code, so the start of a word is written as the start of the written word.
  */
 export function writtenWords(words: string): string {
   return words.replace(/[^a-z0-9]/gu, (character) => (character === ' ' ? '+' : codeOf(character.codePointAt(0) ?? 0)))
 }
 
 /**
- * Packs words into six bits for each written character, so that PostgreSQL keeps three bytes for four letters and unpacks them with its own
- * `encode(…, 'base64')`. A plus stands before the first word, and one to four pluses behind the last one.
+ * Packs words into six bits for each written character. PostgreSQL then keeps three bytes for four letters and unpacks the words with its own
+ * `encode(…, 'base64')`. One plus is before the first word, and one to four are after the last word.
  */
 export function packWords(words: string): Buffer {
   const written = `+${writtenWords(words)}+`
@@ -28,7 +28,7 @@ function codeOf(point: number): string {
   return `/${digit(Math.floor(point / BASE ** 2))}${digit(Math.floor(point / BASE) % BASE)}${digit(point % BASE)}`
 }
 
-/** No letter lies above U+3D0BE; such a code point would be written as the last digit. */
+/** No letter is above U+3D0BE. Such a code point would be written as the last digit. */
 function digit(value: number): string {
   return DIGITS[Math.min(value, BASE - 1)] ?? ''
 }

@@ -3,7 +3,7 @@ import { LOCK_SEEDS } from '../lock-seeds.ts'
 import type { Connection } from '../tables.ts'
 import { INDEX_FORMAT, SLOT_BITS } from './index-rows.ts'
 
-/** The words of a row in the form of `writtenWords`, with at least one plus at both ends. Removes the line breaks of `encode`. */
+/** The words of a row as `writtenWords` writes them, with at least one plus at both ends. Removes the line breaks of `encode`. */
 export const WRITTEN = sql`replace(encode(words, 'base64'), E'\n', '')`
 
 /**
@@ -16,7 +16,7 @@ export const VECTOR = sql`array_to_tsvector(string_to_array(workspace || replace
 /** The format of the index. An index of another format is dropped and built again. */
 export const POSTGRES_FORMAT = `${INDEX_FORMAT} packed`
 
-/** Makes the tables of the index unless they exist in this format. Returns whether it made them. */
+/** Creates the tables of the index unless they exist in this format. Returns whether it created them. */
 export async function makeTables(db: Connection): Promise<boolean> {
   if ((await formatOf(db)) === POSTGRES_FORMAT) return false
   const statements: readonly RawBuilder<unknown>[] = [
@@ -26,14 +26,13 @@ export async function makeTables(db: Connection): Promise<boolean> {
     sql`create index search_documents_by_workspace on search_documents (workspace)`,
     sql`create table search_rows (id bigint not null, workspace text collate "C" not null, words bytea not null)`,
     sql`create index search_rows_by_document on search_rows ((id >> ${sql.lit(SLOT_BITS)}))`,
-    // `fastupdate = off`: every search would read the list of pending entries, and now and then one statement would have to merge
-    // it.
+    // Without `fastupdate = off` every search would read the list of pending entries, and now and then one statement would have to merge that list.
     sql`create index search_rows_by_word on search_rows using gin (${VECTOR}) with (fastupdate = off)`,
     sql`create table search_facts (name text primary key, value text not null)`,
     sql`insert into search_facts (name, value) values ('format', ${sql.lit(POSTGRES_FORMAT)})`,
   ]
   return db.transaction().execute(async (writer) => {
-    // The lock is for another node that starts at the same moment.
+    // Another node may start at the same moment and create the tables too.
     await sql`select pg_advisory_xact_lock(hashtextextended('search tables', ${sql.lit(LOCK_SEEDS.store)}))`.execute(writer)
     if ((await formatOf(writer)) === POSTGRES_FORMAT) return false
     await dropTables(writer)
@@ -42,14 +41,14 @@ export async function makeTables(db: Connection): Promise<boolean> {
   })
 }
 
-/** Drops the tables in the order in which writers and readers use them, so that none of them and this wait for each other. */
+/** Drops the tables in the order in which writers and readers use them, so that no deadlock with them can arise. */
 export async function dropTables(db: Connection): Promise<void> {
   await sql`drop table if exists search_facts, search_documents, search_rows, search_workspaces`.execute(db)
 }
 
 /**
- * The format of the tables that exist; `null` when there are none. It reads `pg_class`, because `to_regclass` alone goes on to answer from the
- * memory of its connection within a transaction: who waited for the lock would not see the tables that another node made meanwhile, and drop them.
+ * Returns the format of the existing tables; `null` when there are none. Reads `pg_class`, because within a transaction `to_regclass` answers from
+ * the cache of its connection: after waiting for the lock it would not show tables that another node has just created, and these would be dropped.
  */
 async function formatOf(db: Connection): Promise<string | null> {
   const { rows } = await sql`

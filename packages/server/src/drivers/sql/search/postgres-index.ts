@@ -14,16 +14,16 @@ import { packWords, writtenWords } from './packed-words.ts'
 import { dropTables, makeTables, POSTGRES_FORMAT, VECTOR, WRITTEN } from './postgres-index-tables.ts'
 
 /**
- * What one statement adds: a word takes the server about 6 µs, so that a batch ends within 5 ms. Counted and not timed, because on a busy
- * machine every statement takes long, and one row for each would make that worse. [AG-64]
+ * Maximum number of words that one statement adds. A word takes the server about 6 µs, so that a batch ends within 5 ms. The words are counted
+ * instead of the time measured: on a busy machine every statement takes long, and then batches of one row would make that worse. [AG-64]
  */
 const MOST_WORDS = 600
 const MOST_ROWS = 100
 
 /**
- * `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock, and only when
- * it is still stored and the index holds an earlier state of it. Otherwise two nodes could leave the rows of both, and the slower one could store an
- * older state. [AG-63]
+ * Opens the writing side of the index. `isShared`: several nodes fill this index. Each document is then written in its own transaction, under a lock,
+ * and only when it is still stored and the index holds an earlier state of it. Otherwise the rows of two nodes could be mixed, and the slower node
+ * could store an older state. [AG-63]
  */
 export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = false): IndexWriter {
   const workspaces = createWorkspaceNumbers(db, isShared)
@@ -42,7 +42,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
     }
   }
 
-  /** Somebody may have dropped the tables, so that the index is built again. */
+  /** Runs `work`. When somebody has dropped the tables, creates them again, so that the index is built anew, and repeats `work`. */
   async function withTables<T>(work: () => Promise<T>): Promise<T> {
     await made()
     try {
@@ -55,10 +55,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
     }
   }
 
-  /**
-   * Runs the changes of one document. When the index is shared they run in one transaction, so that no other node sees a part of
-   * them.
-   */
+  /** Runs the changes of one document. In a shared index they are one transaction, so that no other node sees a part of them. */
   function asOne(key: number, work: (on: Connection) => Promise<void>): Promise<void> {
     if (!isShared) return work(db)
     return db.transaction().execute(async (writer) => {
@@ -88,7 +85,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
         const number = await workspaces(workspaceId)
         const { key, version, updatedAtMs, coveredSeq } = state
         await asOne(key, async (on) => {
-          // Another node may have deleted the document since its body was read, and have removed it from the index already. [AG-59]
+          // Another node may have deleted the document after its body was read, and may already have removed it from the index. [AG-59]
           if (isShared && !(await isStored(on, key))) return removeIn(on, key, pause)
           if (isShared && !isLater(state, await stateIn(on, key))) return
           const plan = planRows(key, await storedRows(on, key), rows.map(packedRow))
@@ -105,7 +102,7 @@ export function openPostgresWriter(db: Connection, onNew: OnNew, isShared = fals
         })
       }),
     remove: (_workspaceId, key, pause) => withTables(() => asOne(key, (on) => removeIn(on, key, pause))),
-    // The server looks after its own files.
+    // Does nothing, because the server looks after its own files.
     async forget() {},
     async clear() {
       await dropTables(db)
@@ -158,7 +155,7 @@ interface PackedRow extends Omit<IndexRow, 'words'> {
   readonly wordCount: number
 }
 
-/** The hash is that of the packed words, which PostgreSQL computes from what it stores. */
+/** The hash of a row is that of its packed words, because PostgreSQL computes it from the stored bytes. */
 function packedRow({ placeClass, words }: IndexRow): PackedRow {
   const packed = packWords(words)
   return { placeClass, words: packed, wordCount: words.split(' ').length, hash: hashOf(packed) }
@@ -178,7 +175,7 @@ function* batchesOf<Row extends PackedRow>(rows: readonly Row[]): Generator<read
   if (batch.length > 0) yield batch
 }
 
-/** Uses the index on document and class, which is half as large as one on whole ids. */
+/** Compares the document key and class in the id, for which there is an index half as large as one on whole ids. */
 function isOfDocument(key: number): RawBuilder<unknown> {
   const { first, last } = rowRange(key)
   return sql`id >> ${sql.lit(SLOT_BITS)} between ${keyAndClass(first)} and ${keyAndClass(last)}`
@@ -194,8 +191,8 @@ function insertRows(db: Connection, workspace: string, rows: readonly (PackedRow
 type WorkspaceNumbers = ((workspaceId: string) => Promise<string>) & { forget(): void }
 
 /**
- * Returns the number of a workspace and a point, which no word has. Reads a shared index each time: another node may have rebuilt
- * it.
+ * Returns the number of a workspace followed by a point, which no word contains. Reads the number each time from a shared index, because another node
+ * may have rebuilt that.
  */
 function createWorkspaceNumbers(db: Connection, isShared: boolean): WorkspaceNumbers {
   const known = new Map<string, string>()
@@ -217,7 +214,7 @@ async function numberIn(db: Connection, workspaceId: string): Promise<string | n
   return rows[0] === undefined ? null : `${rows[0].number}.`
 }
 
-/** `keys`: the documents to read, `null` for all. */
+/** Reads the states of the documents `keys` in the index; of all documents of the workspace for `null`. */
 async function statesOf(db: Connection, workspace: string, keys: readonly number[] | null): Promise<readonly IndexedState[]> {
   const these = keys === null ? sql`` : sql`and key = any(${keys}::bigint[])`
   const { rows } = await sql<StateRow>`
@@ -236,7 +233,7 @@ function stateOf({ key, version, updated_at_ms, covered_seq }: StateRow): Indexe
   return { key, version, updatedAtMs: updated_at_ms, coveredSeq: covered_seq }
 }
 
-/** Indexes whose held states a reader remembers. */
+/** A reader remembers the held states of at most this many indexes. */
 const MOST_REMEMBERED = 16
 
 export function openPostgresIndexReader(db: Connection, nowMs: () => number): IndexReader {
@@ -293,11 +290,11 @@ export function openPostgresIndexReader(db: Connection, nowMs: () => number): In
 
 interface PresentIndex {
   readonly workspace: string
-  /** Another text for an index that was made anew, and for each workspace. */
+  /** Identifies an index: different for each workspace, and after the index was created anew. */
   readonly identity: string
 }
 
-/** Fails when there are no tables; returns `null` when they have another format or know no such workspace. */
+/** Rejects when there are no tables. Returns `null` when the tables have another format or the workspace is not in them. */
 async function presentIndex(db: Connection, workspaceId: string): Promise<PresentIndex | null> {
   const { rows } = await sql<{ format: string; number: number; made: string }>`
     select f.value as format, w.number, 'search_documents'::regclass::oid::text as made
@@ -308,7 +305,7 @@ async function presentIndex(db: Connection, workspaceId: string): Promise<Presen
   return { workspace, identity: `${row.made} ${workspace}` }
 }
 
-/** The code of a table that does not exist. */
+/** Whether an error has the code of a missing table. */
 function isMissingTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42P01'
 }
@@ -373,7 +370,7 @@ function rowsWithSome(workspace: string, query: SearchQuery): RawBuilder<Counted
     where matched >= ${fewestTerms(query)} group by 1, 2`
 }
 
-/** The index finds the rows that hold all words; of phrases it does not know the order. */
+/** Matches the rows that contain all terms. The index itself finds rows with all words; the order of words in phrases is compared afterwards. */
 function condition(workspace: string, terms: readonly Term[]): RawBuilder<unknown> {
   const words = terms.flatMap((term) =>
     term.kind === 'phrase'
@@ -384,7 +381,7 @@ function condition(workspace: string, terms: readonly Term[]): RawBuilder<unknow
   return sql.join([sql`${VECTOR} @@ ${words.join(' & ')}::tsquery`, ...phrases], sql` and `)
 }
 
-/** Written words are letters, digits and slashes, which mean nothing between quotes. */
+/** Quotes a written word, which consists of letters, digits and slashes and so needs no escape. */
 function lexeme(workspace: string, word: string, alsoLonger: boolean): string {
   return `'${workspace}${writtenWords(word)}'${alsoLonger ? ':*' : ''}`
 }

@@ -55,7 +55,7 @@ await onPostgres((url) => {
     return opened(url, null)
   })
 
-  it('[AG-64] a backup of a database has no table of the index', async () => {
+  it('[AG-64] a backup of a database contains no table of the search index', async () => {
     await emptyPostgres(url)
     await using store = await opened(url, null)
     const head = written(await store.documents.write(creation({ workspaceId: 'w', id: 'd' }, '{"name":"indexed"}')))

@@ -7,12 +7,15 @@ import { type FoundInIndex, searchesAtOnce } from './index-engine.ts'
 import { SentLists } from './packed-request.ts'
 import type { FromSearchThread, SearchCall, SearchThreadData, ToSearchThread } from './search-thread.ts'
 
-/** A thread that ended by itself is not started again before. */
+/** A thread that ended by itself is started again only after this time. */
 const AGAIN_MS = 30_000
-/** A body of the largest size takes this much. */
+/** Heap limit of the threads; a body of the largest size needs this much. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048 }
 const SLACK_MS = 1500
-/** A thread that has not answered yet is still starting. Were it replaced on a busy machine, no thread would ever come to its first answer. */
+/**
+ * A thread that has not answered any call may still be starting, so it gets this much more time. Otherwise a busy machine would replace each thread
+ * before its first answer.
+ */
 const START_MS = 30_000
 
 export interface SearchIndexOptions {
@@ -22,11 +25,11 @@ export interface SearchIndexOptions {
   readonly isShared?: boolean
   readonly log: Logger
   readonly clock?: Clock
-  /** What a search may take beyond its own limit, once it is under way, before its thread is replaced; 1.5 s when absent. */
+  /** Once a search runs, it may take this many ms beyond its own limit before its thread is replaced; default 1.5 s. */
   readonly slackMs?: number
 }
 
-/** Opens the index of the store that a `[storage] url` names. Nothing runs before the first call. [AG-64] */
+/** Opens the search index of the store that a `[storage] url` names. No thread starts before the first call. [AG-64] */
 export function openSearchIndex(options: SearchIndexOptions): SearchIndex {
   const { url, isShared = false, log, clock = systemClock, slackMs = SLACK_MS } = options
   const searching = new CallThread({ role: 'search', url, isShared }, log, clock)
@@ -36,7 +39,7 @@ export function openSearchIndex(options: SearchIndexOptions): SearchIndex {
 
   const sent = new WeakMap<Worker, SentLists>()
 
-  /** The index knows less when a thread fails, and that is all. */
+  /** Sends a call to a thread. A failure of the thread is only logged and answered with `null`: the index then knows less. */
   async function ask(thread: CallThread, call: SearchCall): Promise<FoundInIndex | null> {
     return answered(call.kind, () => thread.call(() => call, null))
   }
@@ -57,8 +60,8 @@ export function openSearchIndex(options: SearchIndexOptions): SearchIndex {
   }
 
   /**
-   * Workspaces take turns, and only what the thread is at counts as not answered: a search that waits for others is no reason to end it.
-   * Resolves with `null` when no turn comes in time.
+   * Runs a search when it is the turn of its workspace. Only the time after a search was sent to the thread counts as time without an answer, so a
+   * waiting search does not end the thread. Resolves with `null` when no turn comes in time.
    */
   async function findInTurn(request: FindRequest): Promise<FoundInIndex | null> {
     const endsMs = clock.monotonicMs() + request.withinMs
@@ -99,7 +102,7 @@ interface Pending {
   reject(error: Error): void
 }
 
-/** A thread that is started by its first call and answers calls by number. */
+/** A thread that is started at its first call. Its answers carry the number of their call. */
 class CallThread {
   readonly #data: SearchThreadData
   readonly #log: Logger
@@ -118,14 +121,17 @@ class CallThread {
     this.#clock = clock
   }
 
-  /** `callFor` says the call to the thread that will answer it. */
+  /**
+   * Sends a call and returns its answer. `callFor` makes the call for the thread that will get it. With `withinMs`, ends the thread when there is no
+   * answer in time.
+   */
   async call(callFor: (worker: Worker) => SearchCall, withinMs: number | null): Promise<FoundInIndex | null> {
     if (this.#isClosed) throw new Error('the index is closed')
     const worker = this.#started()
     const id = ++this.#calls
     const { promise, resolve, reject } = Promise.withResolvers<FoundInIndex | null>()
     const endLate = (): void => {
-      // An answer that came while this thread itself was held up is read first.
+      // Reads messages first that arrived while this thread itself was blocked; the answer may be among them.
       setImmediate(() => {
         if (this.#pending.has(id)) this.#end(worker, 'it did not answer in time', Number.NEGATIVE_INFINITY)
       })

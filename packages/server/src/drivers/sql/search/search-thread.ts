@@ -8,7 +8,7 @@ import { Filler } from './filler.ts'
 import { type FoundInIndex, type IndexReader, type IndexWriter, type OnNew, searchesAtOnce } from './index-engine.ts'
 import { type PackedRequest, ReceivedLists } from './packed-request.ts'
 
-/** Entry of the two threads of an index: one searches, the other one fills it. */
+/** Start data of the two threads of an index: one thread searches, the other one fills the index. */
 export interface SearchThreadData {
   readonly role: 'search' | 'fill'
   /** `sqlite:<path>` or `postgres://…` */
@@ -31,7 +31,7 @@ export type FromSearchThread =
   | { readonly kind: 'failed'; readonly id: number; readonly detail: string }
   | { readonly kind: 'log'; readonly event: string; readonly msg: string; readonly fields: Record<string, unknown> }
 
-/** A call as it is served: with the list of documents that its request names. */
+/** A call as it is served: its request contains the list of documents instead of the number of the list. */
 type ServedCall = Exclude<SearchCall, { kind: 'find' }> | { readonly kind: 'find'; readonly request: FindRequest }
 
 type Serve = (call: ServedCall) => Promise<FoundInIndex | null>
@@ -48,8 +48,8 @@ async function openSearching(url: string, isShared: boolean, log: Logger): Promi
 }
 
 /**
- * Several nodes wait for each other's locks, so their connections have the limits of nodes: without them a node that lost its network
- * would hold the lock of a document until its server notices, hours later. [LIFE-26]
+ * Options for the connections. Several nodes wait for each other's locks, so their connections have the time limits of nodes. Without these a node
+ * that lost its network would hold the lock of a document until the server notices, hours later. [LIFE-26]
  */
 const limitsOf = (isShared: boolean): Pick<PostgresOptions, 'node'> => (isShared ? { node: { inc: null } } : {})
 
@@ -73,7 +73,7 @@ async function openReader(url: string, isShared: boolean, log: Logger): Promise<
 }
 
 async function openFilling(url: string, isShared: boolean, log: Logger): Promise<Serve> {
-  // The index tells the filler when it is empty, and the filler writes to the index.
+  // The index tells the filler when the index is empty, and the filler writes to the index.
   let filler: Filler | null = null
   const { source, index, close } = await openWriter(url, isShared, log, (workspaceId) => filler?.lookIn(workspaceId))
   const filling = (filler = new Filler({ source: bodySource(source), index, pause: () => new Promise(setImmediate), log }))
@@ -125,7 +125,7 @@ function serve(port: MessagePort, { role, url, isShared }: SearchThreadData): vo
   const tell = (message: FromSearchThread): void => port.postMessage(message)
   const at = (event: string, msg: string, fields: Record<string, unknown> = {}): void => tell({ kind: 'log', event, msg, fields })
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: at, error: at }
-  // Opened at the first call; a store that cannot be opened now is tried again at the next one.
+  // The store is opened at the first call. When that fails, the next call tries again.
   let opened: Promise<Serve> | null = null
   const run = async (call: ServedCall): Promise<FoundInIndex | null> => {
     if (opened === null && call.kind === 'close') return null
@@ -138,7 +138,7 @@ function serve(port: MessagePort, { role, url, isShared }: SearchThreadData): vo
   }
   const lists = new ReceivedLists()
   port.on('message', ({ id, ...call }: ToSearchThread) => {
-    // Unpacked at once, in the order of arrival: later requests name lists that came with earlier ones.
+    // Requests are unpacked at once, in the order of arrival, because later requests refer to lists that came with earlier ones.
     run(call.kind === 'find' ? { ...call, request: lists.unpack(call.request) } : call)
       .then((found) => tell({ kind: 'done', id, found }))
       .catch((error: unknown) => tell({ kind: 'failed', id, detail: error instanceof Error ? error.message : String(error) }))

@@ -15,7 +15,7 @@ const query = (text: string): SearchQuery => {
   return read
 }
 
-it('[AG-63] searches that wait for others end in time and end no thread, and another workspace has its turn among them', async () => {
+it('[AG-63] waiting searches of one workspace end in time, end no thread, and let a search of another one run', async () => {
   const { url, remove } = temporaryStore()
   const warnings: unknown[] = []
   const log = { ...silentLogger, warn: (event: string, _: string, fields?: unknown) => void warnings.push([event, fields]) }
@@ -35,7 +35,7 @@ it('[AG-63] searches that wait for others end in time and end no thread, and ano
       return index.find({ workspaceId, documents: [document], query: query(text), most: 10, withinMs })
     }
     await find(few, 'medlar', 60_000)
-    // No text holds the last word, so each search counts the rows of all others, for as long as it may.
+    // No text contains the last word, so each search has to count the rows with all other words, for as long as it may.
     const busy = Array.from({ length: 60 }, () => find(many, `${WORDS.join(' ')} zz`, 100))
     const among = await find(few, 'medlar', 60_000)
     expect([among.cutOff, among.groups.length]).toEqual([false, 1])

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { INDEX_FORMAT } from './index-rows.ts'
 
-/** Where the index of a store lies: beside it, so that no backup has it. */
+/** Returns the folder of the index files: beside the store, so that no backup contains it. */
 export function indexFolder(storePath: string): string {
   return `${storePath}-search`
 }
 
-/** Each workspace has a file of its own, so that none pays for the words of another. [AG-61] */
+/** Returns the path of the index of one workspace. Each workspace has a file of its own, so that its searches read no words of others. [AG-61] */
 export function indexPath(folder: string, workspaceId: string): string {
   return join(folder, `${createHash('sha256').update(workspaceId).digest('hex').slice(0, 32)}.db`)
 }
@@ -22,12 +22,15 @@ const TABLES = `
   create virtual table texts using fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')`
 
 const BUSY_TIMEOUT_MS = 2000
-/** A power failure may take the last changes, which are then seen as missing. The side file stays small. */
+/**
+ * Settings of a connection that writes. A power failure may lose the last changes of the index, which then count as missing. The write-ahead log
+ * stays small.
+ */
 const WRITING = `
   pragma journal_mode = wal; pragma synchronous = normal; pragma cache_size = -8000;
   pragma wal_autocheckpoint = 256; pragma journal_size_limit = 1048576`
 
-/** One workspace's index, opened. */
+/** The opened index of one workspace. */
 export class IndexFile {
   readonly db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -36,7 +39,7 @@ export class IndexFile {
     this.db = db
   }
 
-  /** Prepared once; rows come as arrays. */
+  /** Returns the statement, which is prepared only once. Its rows are arrays. */
   statement(text: string): StatementSync {
     let statement = this.#statements.get(text)
     if (statement === undefined) {
@@ -48,7 +51,7 @@ export class IndexFile {
   }
 }
 
-/** Opens an index for writing, and makes a new one where there is none, a damaged one or one of another format. */
+/** Opens an index for writing. Creates a new index when the file is missing or damaged or has another format. */
 export function openToWrite(path: string, workspaceId: string): { readonly file: IndexFile; readonly isNew: boolean } {
   try {
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
@@ -64,12 +67,12 @@ export function openToWrite(path: string, workspaceId: string): { readonly file:
   db.exec(`begin; ${TABLES}; commit`)
   const insert = db.prepare('insert into facts (name, value) values (?, ?)')
   insert.run('workspace', workspaceId)
-  // Last, so that a file with half of its tables has no format.
+  // The format is written last, so that a file with only some of its tables has no format.
   insert.run('format', INDEX_FORMAT)
   return { file: new IndexFile(db), isNew: true }
 }
 
-/** Opens an index for reading; `null` where there is none that can be read. */
+/** Opens an index for reading; `null` when there is no readable index. */
 export function openToRead(path: string): IndexFile | null {
   try {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return null

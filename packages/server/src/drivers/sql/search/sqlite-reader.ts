@@ -9,16 +9,16 @@ import { keyAndClass } from './index-rows.ts'
 import { identityOf, type IndexFile, indexFolder, indexPath, isDamage, openToRead } from './sqlite-index-file.ts'
 
 const OPEN_FILES = 16
-/** Rows between two looks at the time. */
+/** A search checks its time after this many rows. */
 const ROWS_PER_LOOK = 4096
-/** Rows that a search for some of its terms keeps in memory. */
+/** A search for some of its terms keeps at most this many rows in memory. */
 const MOST_KEPT_ROWS = 2_000_000
 
 interface Opened {
   readonly file: IndexFile
   readonly identity: string
   readonly held: HeldStates
-  /** The version of the file at the last look for documents that were behind. */
+  /** The version of the index file, and the documents that were behind then, at the last look; `null` before the first look. */
   seen: { readonly dataVersion: number; readonly documents: readonly IndexedState[] } | null
 }
 
@@ -55,7 +55,7 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
     const opened = openedOf(request.workspaceId)
     if (opened === null) return nothingFound(request, false)
     const { db } = opened.file
-    // One moment for all queries of a search.
+    // All queries of a search see the same moment.
     db.exec('begin')
     try {
       const stale = staleIn(opened, request.documents)
@@ -88,7 +88,10 @@ export function openSqliteIndexReader(storePath: string, nowMs: () => number): I
   }
 }
 
-/** States are read again when somebody has written since, and only those of documents that were behind. */
+/**
+ * Returns the keys of documents that are behind. Reads states again only after somebody has written to the file, and only of documents that were
+ * behind.
+ */
 function staleIn(opened: Opened, documents: readonly IndexedState[]): readonly number[] {
   const { file, held } = opened
   const stale = held.behind(documents)
@@ -115,7 +118,7 @@ function statesIn(file: IndexFile, keys: readonly number[] | null): readonly Ind
 
 class OutOfTime extends Error {}
 
-/** Rows that hold everything, else those that hold as much as a partial hit must. */
+/** Returns the groups of rows with all terms. When there are none, returns groups of rows with enough terms for a partial hit. */
 function groupsIn(
   file: IndexFile,
   { query }: FindRequest,
@@ -137,7 +140,7 @@ function groupsIn(
   return full.length > 0 || cutOff || matched === 1 ? { groups: full, cutOff } : someTerms(file, query, positions, endsMs, nowMs)
 }
 
-/** Counts for each row how many terms it holds. */
+/** Counts for each row how many terms it contains, and returns the groups of partial hits. */
 function someTerms(
   file: IndexFile,
   query: SearchQuery,
@@ -165,7 +168,7 @@ function someTerms(
   return { groups: [...byMatched].flatMap(([matched, counts]) => counts.groups(matched, false)), cutOff }
 }
 
-/** Returns whether it came to the last row in time. */
+/** Calls `see` for each matching row. Returns whether it came to the last row in time. */
 function eachRow(file: IndexFile, match: string, endsMs: number, nowMs: () => number, see: (id: number) => void): boolean {
   let left = ROWS_PER_LOOK
   const rows = file.statement('select rowid from texts where texts match ?').iterate(match) as unknown as Iterable<[number]>
@@ -188,7 +191,7 @@ function matchOfTerm(term: Term): string {
   return `${phrase([term.word])}${term.alsoLonger ? '*' : ''}`
 }
 
-/** Words are letters and digits, so nothing in them must be quoted. */
+/** Quotes words, which consist of letters and digits and so need no escape. */
 function phrase(words: readonly string[]): string {
   return `"${words.join(' ')}"`
 }

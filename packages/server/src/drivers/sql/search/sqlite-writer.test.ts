@@ -18,7 +18,7 @@ it('[AG-64] a document is written in batches of at most 5 ms, and counts as held
   let nowMs = 0
   const writer = openSqliteWriter(
     path,
-    // Every look at the time is a millisecond later.
+    // Each reading of the clock returns a later millisecond.
     () => nowMs++,
     () => undefined,
   )
@@ -41,7 +41,7 @@ it('[AG-64] a document is written in batches of at most 5 ms, and counts as held
   await writer.close()
 })
 
-it('[AG-64] a text that stays is not written again when another one changes', async () => {
+it('[AG-64] an unchanged text of a document is not written to the index again when another text changes', async () => {
   const { path } = fresh()
   let steps = 0
   const writer = openSqliteWriter(
@@ -58,7 +58,7 @@ it('[AG-64] a text that stays is not written again when another one changes', as
   await writer.close()
 })
 
-it('[AG-64] the index of a workspace is closed when it was not used for a while, and can be used again afterwards', async () => {
+it('[AG-64] the index of a workspace is closed after a while without use, and can be used again', async () => {
   const { path } = fresh()
   const time = manualTime()
   const writer = openSqliteWriter(
@@ -68,7 +68,7 @@ it('[AG-64] the index of a workspace is closed when it was not used for a while,
     time.timers,
   )
   const pause = () => Promise.resolve()
-  // An index has a `-wal` file exactly as long as it is open.
+  // Each open index has a `-wal` file, and a closed one has none.
   const openFiles = () => readdirSync(indexFolder(path)).filter((name) => name.endsWith('-wal')).length
   for (const workspace of ['a', 'b', 'c']) await writer.write(workspace, STATE, rowsOf(2), pause)
   expect(openFiles()).toBe(3)
@@ -86,7 +86,7 @@ it('[AG-64] the index of a workspace is closed when it was not used for a while,
   expect(time.waiting()).toBe(0)
 })
 
-it('[AG-64] an index stays open during a write, however long the write takes', async () => {
+it('[AG-64] the index of a workspace stays open during a write, however long the write takes', async () => {
   const { path } = fresh()
   const time = manualTime()
   let nowMs = 0

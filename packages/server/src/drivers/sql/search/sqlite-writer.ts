@@ -16,12 +16,12 @@ import {
   workspaceOf,
 } from './sqlite-index-file.ts'
 
-/** A commit takes time too. */
+/** Changes of one batch may take half of its time, because the commit takes time too. */
 const ROWS_MS = BATCH_MS / 2
 /**
- * Opening and closing a file takes as long as indexing five documents, and a document in which people type is indexed every few
- * seconds. So a file stays open while somebody works in its workspace. An open file takes some 200 KB of memory and three file
- * descriptors.
+ * At most this many index files are open. Opening and closing a file takes as long as indexing five documents, and a document in which people type is
+ * indexed every few seconds. So the file of a workspace stays open while its documents change. An open file takes about 200 KB of memory and three
+ * file descriptors.
  */
 const OPEN_FILES = 512
 const IDLE_MS = 60_000
@@ -71,7 +71,7 @@ export function openSqliteWriter(
     })
   }
 
-  /** Somebody may have removed the file, so that the index is built again. */
+  /** Returns the open index of a workspace. When somebody has removed its file, creates a new one, so that the index is built again. */
   function indexOf(workspaceId: string): OpenIndex {
     const path = indexPath(folder, workspaceId)
     const known = open.get(workspaceId)
@@ -96,7 +96,7 @@ export function openSqliteWriter(
     }
   }
 
-  /** A damaged index is made anew, and the work is done again on the empty one. */
+  /** Runs `work` on the index of a workspace. A damaged index is created anew, and `work` runs again on the empty one. */
   async function mended<T>(workspaceId: string, work: (file: IndexFile) => Promise<T> | T): Promise<T> {
     try {
       return await using(workspaceId, work)
@@ -108,7 +108,7 @@ export function openSqliteWriter(
     }
   }
 
-  /** Runs the steps in transactions that end after some milliseconds. */
+  /** Runs the steps in transactions of a few milliseconds each. */
   async function inBatches(file: IndexFile, steps: Iterable<() => void>, pause: Pause): Promise<void> {
     let endsMs = 0
     for (const step of steps) {

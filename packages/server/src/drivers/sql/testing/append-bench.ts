@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     })
     if (outcome.kind === 'written') keys.push(outcome.head.key)
   }
-  // The first second is spent on compilation and is not measured.
+  // The first second compiles the code and is not measured.
   await drive(updates, keys, 1)
   await storage.stats()
   const callerBefore = process.threadCpuUsage()
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   )
 }
 
-/** Works as rooms do: one call per document and turn, all calls of a turn together. */
+/** Appends as rooms do: one call for each document and turn, with all calls of a turn together. */
 async function drive(updates: UpdateLog, keys: readonly number[], forSeconds: number) {
   const perTurn = Math.round((rate * TURN_MS) / 1000)
   const update = new Uint8Array(UPDATE_BYTES).fill(7)

@@ -1,7 +1,7 @@
 interface ModelDocument {
   bytes: number
   references: readonly string[]
-  /** The references of its recovery points, oldest first. */
+  /** The references of the document's recovery points, oldest first. */
   points: (readonly string[])[]
   lagging: boolean
 }
@@ -20,12 +20,12 @@ interface ModelUpload {
   readonly kind: 'stream' | 'presigned'
 }
 
-/** A model in memory of who holds which blob; the random test compares the store with it. */
+/** A model in memory of which workspace holds which blob. The random test compares the store with it. */
 export class BlobModel {
   readonly uploads = new Map<string, ModelUpload>()
   readonly #documents = new Map<string, Map<string, ModelDocument>>()
   readonly #grants = new Map<string, Map<string, ModelGrant>>()
-  /** Hashes whose bytes an upload may have left in the store. */
+  /** Hashes whose bytes an upload may have left in the blob store. */
   readonly #bytes = new Set<string>()
   readonly #ring: number
 
@@ -56,7 +56,7 @@ export class BlobModel {
     return this.documentBytes(workspace) + this.meteredBytes(workspace) + sum(counting.map(([, { bytes }]) => bytes))
   }
 
-  /** Bytes that a save adds in addition to those of the body. */
+  /** Returns the bytes that a save adds to the usage besides those of the body. */
   meteredAnew(workspace: string, references: readonly string[]): number {
     return sum(
       references.map((hash) => this.grantOf(workspace, hash)).map((grant) => (grant?.metered === false ? grant.bytes : 0)),
@@ -127,7 +127,7 @@ export class BlobModel {
     for (const [id, { kind }] of this.uploads) if (kind === 'stream') this.uploads.delete(id)
   }
 
-  /** A caller is told that the blob exists; false when it does not. */
+  /** Tells a caller that a blob exists, which restarts its grace period. Returns false when the blob does not exist. */
   #told(workspace: string, hash: string, nowMs: number): boolean {
     const grant = this.grantOf(workspace, hash)
     if (grant === undefined) return false

@@ -17,7 +17,7 @@ export const fillOf = (key: number, seq: number) => (key * 31 + seq * 7) % 251
 
 const [url = '', count = '4', round = '0'] = process.argv.slice(2)
 const storage = await openStorage({ url, commitDelayMs: 1, log: silentLogger, thread: STORAGE_THREAD })
-// A process that is killed would keep no compiled code, and the next one would compile the same anew.
+// Stores the compiled code now: a killed process would not store it, and the next process would have to compile again.
 flushCompileCache()
 const { updates } = storageFromPort(storage.workerPort())
 const confirm = (confirmed: Confirmed) => process.send?.(confirmed)

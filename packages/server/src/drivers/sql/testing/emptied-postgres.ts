@@ -2,9 +2,9 @@ import pg from 'pg'
 import { openHost } from './store-under-test.ts'
 
 /**
- * Empties the store on a PostgreSQL database, as far as there is one, instead of making a database for each test: that takes a thousand times
- * as long. The facts that a new store has stay, and numbers go on where they were. The rows are deleted, documents last because other tables
- * refer to them: `truncate` makes every table and index anew, which takes twenty times the processor time of deleting a test's few rows.
+ * Empties the store on a PostgreSQL database, when there is one. Creating a database for each test would take a thousand times as long. The facts of
+ * a new store stay, and identity values continue. The rows are deleted, documents last because other tables reference them: `truncate` creates every
+ * table and index anew, which takes twenty times the processor time of deleting the few rows of a test.
  */
 export async function emptyPostgres(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

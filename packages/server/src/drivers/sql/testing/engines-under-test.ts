@@ -3,11 +3,11 @@ import { temporaryStore } from './store-under-test.ts'
 
 interface EngineUnderTest {
   readonly name: string
-  /** Makes an empty store of its own. */
+  /** Creates an empty store for one test. */
   open(): Promise<{ readonly url: string; remove(): Promise<void> | void }>
 }
 
-/** SQLite, and PostgreSQL where this machine has a server; otherwise the reason is printed. */
+/** Returns SQLite, and PostgreSQL when this machine has a server; otherwise prints the reason. */
 export async function enginesUnderTest(): Promise<readonly EngineUnderTest[]> {
   const sqlite = { name: 'SQLite', open: () => Promise.resolve(temporaryStore()) }
   const probe = await openPostgresUnderTest()

@@ -9,14 +9,14 @@ import type { StorageHost } from '../storage-host.ts'
 
 const NOW = 1_700_000_000_000
 
-/** One kind of write of the ports, applied to a document whose log ends at 1. */
+/** One kind of write through the ports, applied to a document whose log ends at 1. */
 export interface FaultOperation {
   /** Prepares what the write needs. Returns the head of the document afterwards. */
   prepare?(host: StorageHost, head: DocumentHead): Promise<DocumentHead>
-  /** The same before a second attempt, after others have appended. */
+  /** Prepares a second attempt, after others have appended. */
   prepareAgain?(host: StorageHost, head: DocumentHead): Promise<DocumentHead>
   run(host: StorageHost, head: DocumentHead): Promise<unknown>
-  /** Number of records that it adds to the document's log. */
+  /** Number of records that the write adds to the log of the document. */
   readonly records: number
   /** For each part of the write, whether it is stored. Either all parts must be stored or none. */
   parts(host: StorageHost, head: DocumentHead): Promise<readonly boolean[]>
@@ -30,18 +30,18 @@ const logged = async (host: StorageHost, { key }: DocumentHead, seq: number) => 
 }
 const bodyText = async (host: StorageHost, { workspaceId, id }: DocumentHead) =>
   textOf((await host.documents.read({ workspaceId, id }))?.body)
-/** The stored head, or `head` when the document no longer exists; then no part of a change is found in it. */
+/** Returns the stored head, or `head` when the document no longer exists, so that no part of a change is found. */
 const headNow = async (host: StorageHost, head: DocumentHead): Promise<DocumentHead> => {
   const state = await stateOf(host, head)
   return state.kind === 'document' ? state.head : head
 }
 const hasVersion = async (host: StorageHost, head: DocumentHead) => (await headNow(host, head)).version === head.version + 1
 
-/** Makes the body cover the whole log, as a cold write and a restore require. */
+/** Makes the body contain the whole log, as a cold write and a restore require. */
 const settle = async ({ documents }: StorageHost, head: DocumentHead) =>
   written(await documents.write(change(head, '{"settled":1}', { log: { kind: 'live', lastSeq: head.lastSeq, append: [] } })))
 
-/** A change of head columns such as the owner or the shares, without a new body. */
+/** Makes an operation that changes columns of the head, such as the owner or the shares, without a new body. */
 function beside(set: DocumentWrite['set'], holds: (head: DocumentHead) => boolean): FaultOperation {
   return {
     records: 0,
@@ -79,7 +79,7 @@ const issue = async (host: StorageHost, head: DocumentHead) => {
 const leadsThere = async ({ shareLinks }: StorageHost, head: DocumentHead) =>
   (await shareLinks.find(head.workspaceId, linkOf(head).tokenHash, NOW))?.key === head.key
 const blobOf = ({ id }: DocumentHead) => hashOf(someBytes(20, id.length))
-/** The newest announced object of each document, by id: each attempt of an upload announces its own object. */
+/** The newest announced object of each document, by id. Each attempt of an upload announces its own object. */
 const objects = new Map<string, string>()
 const objectOf = ({ id }: DocumentHead) => objects.get(id) ?? ''
 async function announce(host: StorageHost, head: DocumentHead): Promise<DocumentHead> {

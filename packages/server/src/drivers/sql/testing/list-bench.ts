@@ -1,6 +1,6 @@
 /**
- * Measures the cost of listing a large workspace, including the way to the storage thread and back. `node list-bench.ts [documents] [url]`
- * prints in milliseconds: the store's part, choosing what the reader sees, the metadata, the JSON, and what computing usage takes.
+ * Measures the cost of listing a large workspace, including the way to the storage thread and back. `node list-bench.ts [documents] [url]` prints in
+ * milliseconds: the time in the store, choosing the documents that the reader may see, the metadata, the JSON, and computing the usage.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

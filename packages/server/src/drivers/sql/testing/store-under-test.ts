@@ -40,14 +40,14 @@ export interface StoreUnderTest
     OpenRecoveryStore,
     OpenBlobLedger {}
 
-/** A directory for one test's SQLite files. */
+/** Creates a directory for the SQLite files of one test. */
 export function temporaryStore(): { readonly url: string; readonly path: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'relay-store-'))
   const path = join(directory, 'relay.db')
   return { url: `sqlite:${path}`, path, remove: () => rmSync(directory, { recursive: true, force: true }) }
 }
 
-/** `temporaryStore` for the tests of a file; each directory is removed with the test that made it. */
+/** Returns a function like `temporaryStore` for the tests of a file. Each directory is removed after the test that created it. */
 export function temporaryStores(): () => { readonly url: string; readonly path: string } {
   const made: ReturnType<typeof temporaryStore>[] = []
   afterEach(() => {
@@ -100,10 +100,10 @@ export function openHost(
 
 type Opened = Stores & AsyncDisposable
 
-/** The store, run in the calling thread. */
+/** Opens the store in the calling thread. */
 export const inProcess = (url: string): Promise<Opened> => openHost(url)
 
-/** The store in its thread, with the log reached through a worker's port, as rooms do. */
+/** Opens the store in its thread, and reaches the log through a port for workers, as rooms do. */
 export async function throughThread(url: string): Promise<Opened> {
   const storage = await openStorage({ url, commitDelayMs: 4, log: silentLogger, thread: STORAGE_THREAD })
   const { updates } = storageFromPort(storage.workerPort())
@@ -121,7 +121,7 @@ export async function reopenable(
     const { [Symbol.asyncDispose]: _, ...stores } = opened
     Object.assign(store, stores)
   }
-  /** Closes the store, does the work in one transaction of its database, and opens the store again. */
+  /** Closes the store, runs the work in one transaction on its database, and opens the store again. */
   const within = async (work: (writer: Writer, engine: Engine) => Promise<void>): Promise<void> => {
     await opened[Symbol.asyncDispose]()
     const database = await openDatabase(url, { synchronous: 'FULL' }, silentLogger)

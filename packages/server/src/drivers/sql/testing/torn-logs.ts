@@ -1,9 +1,9 @@
 const SECTOR_BYTES = 512
 
-/** Takes a write-ahead log before and after a commit and returns what a crash during the commit may leave instead. */
+/** Takes a write-ahead log before and after a commit, and returns a log that a crash during the commit may leave. */
 type Tear = (before: Buffer, after: Buffer) => Buffer
 
-/** The range of bytes that the last transaction wrote. */
+/** Returns the range of bytes that the last transaction wrote. */
 function lastWritten(before: Buffer, after: Buffer): { readonly start: number; readonly end: number } {
   let start = 0
   while (start < before.byteLength && before[start] === after[start]) start++
@@ -13,7 +13,7 @@ function lastWritten(before: Buffer, after: Buffer): { readonly start: number; r
   return { start, end }
 }
 
-/** The new bytes, except those from `from` to `to`, which did not reach the disk. */
+/** Returns the new bytes, except those from `from` to `to`, which did not reach the disk. */
 function without(before: Buffer, after: Buffer, from: number, to: number): Buffer {
   const torn = Buffer.from(after)
   torn.fill(0, from, to)
@@ -21,7 +21,10 @@ function without(before: Buffer, after: Buffer, from: number, to: number): Buffe
   return torn
 }
 
-/** All variants but the last are possible with a working disk: each sector is new or unchanged. In the last one the disk wrote garbage. */
+/**
+ * Ways to tear a log. All except the last can happen on a working disk: each sector is new or unchanged. In the last one the disk has written
+ * garbage.
+ */
 export const TORN_LOGS: Readonly<Record<string, Tear>> = {
   'the first half'(before, after) {
     const { start, end } = lastWritten(before, after)
