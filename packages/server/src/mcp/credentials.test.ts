@@ -19,7 +19,7 @@ afterAll(async () => {
 const change = legacy('tools/call', { name: 'service_change' })
 
 describe('the static token', () => {
-  it('[MCP-18] the static token acts as its own principal in the single workspace, on the loopback listener', async () => {
+  it('[MCP-18] [MCP-20] on the loopback listener the static token acts as its own principal in the one workspace', async () => {
     const { json } = await relay.send({ ...change, bearer: STATIC_TOKEN })
     expect(json.result?.['structuredContent']).toEqual({ by: 'service:mcp', in: 'default' })
     expect(relay.tools.calls.at(-1)?.context).toMatchObject({ isStatic: true, access: { role: 'owner' } })

@@ -282,7 +282,7 @@ describe('methods', () => {
     expect((await relay.send(legacy('ping', {}, { path: '/mcp?toolsets=nonsense' }))).json.result).toEqual({})
   })
 
-  it('[TOOL-10] readonly and extra in the address are read in each spelling; any other value answers -32602', async () => {
+  it('[TOOL-10] [TOOL-11] readonly and extra in the URL are read in each spelling; other values answer -32602', async () => {
     const viewOf = async (query: string) => {
       const { json } = await relay.send({ ...look, path: `/mcp?${query}` })
       return json.error?.code ?? relay.tools.calls.at(-1)?.context.view

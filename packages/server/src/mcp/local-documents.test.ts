@@ -74,7 +74,7 @@ describe('a directory of local documents', () => {
     expect([await local.read('a'), await local.head('a'), await titles()]).toEqual([null, null, {}])
   })
 
-  it('[LOCAL-2] a file that is not a local document is skipped, with one log line for each state of the file', async () => {
+  it('[LOCAL-2] [TOOL-12] a file that is no local document is skipped, and each of its states is logged once', async () => {
     await writeFile(join(parent, 'outside.json'), JSON.stringify(LIST_FORM))
     await put('inside', LIST_FORM)
     await symlink(join(parent, 'outside.json'), file('leaving'))

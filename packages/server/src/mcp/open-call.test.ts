@@ -37,7 +37,7 @@ const levels = (messages: readonly { readonly params?: JsonObject }[]) =>
   messages.flatMap(({ params }) => params?.['level'] ?? [])
 
 describe('log messages', () => {
-  it('[MCP-58] a session gets log messages of its level and above, only with event framing', async () => {
+  it('[MCP-58] [MCP-31] a session gets log messages of its level and above, only with event framing', async () => {
     const headers = { ...(await session()), accept: EVENTS }
     const call = legacy('tools/call', { name: 'log' }, { headers })
     expect(levels((await relay.send(call)).messages)).toEqual(['info', 'error'])
@@ -46,7 +46,7 @@ describe('log messages', () => {
     expect((await relay.send({ ...call, headers: { ...headers, accept: 'application/json' } })).text).not.toContain('at error')
   })
 
-  it('[MCP-58] on the modern leg a request that names a log level gets log messages', async () => {
+  it('[MCP-58] [MCP-48] on the modern leg a request that names a log level gets log messages', async () => {
     const log = (meta: JsonObject) =>
       relay.send(modern('tools/call', { name: 'log' }, { meta: { ...META, ...meta }, headers: { accept: EVENTS } }))
     expect(levels((await log({})).messages)).toEqual([])
@@ -92,7 +92,7 @@ it('[MCP-14] a call without events may take longer than the stall limit of conne
   expect((await relay.send(pause)).status).toBe(200)
 })
 
-it('[MCP-31] a request refused for its address is not listed among the running requests of its session', () => {
+it('[MCP-31] [AG-15] a request refused for its address is not listed among the running requests of its session', () => {
   const session = newSession(
     's',
     { key: 'k', principalKey: 'k', workspaceId: 'w' },

@@ -67,7 +67,7 @@ describe('rate limits of a workspace', () => {
     expect([await status(look), await status(look)]).toEqual([200, 429])
   })
 
-  it('[MCP-54] a read with a picture takes five tokens or a full smaller bucket; a refusal names the wait', async () => {
+  it('[MCP-54] [MCP-55] a read with a picture takes five tokens or a whole smaller bucket; a refusal says when', async () => {
     const picture = legacy('tools/call', { name: 'service_look', arguments: { image: true } })
     await start({ read: { ratePerSec: 0.5, burst: 12 } })
     expect([await status(picture), await status(picture)]).toEqual([200, 200])

@@ -202,7 +202,7 @@ describe('the tool server', () => {
     expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and without id/)
   })
 
-  it('[TOOL-28] a layout that takes too long is answered as not repeatable, because it would take as long again', async () => {
+  it('[TOOL-28] [DIAG-17] the answer to a layout that takes too long says not to repeat the call', async () => {
     const { call } = serverOf(failing(new OverdueLayout()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: false })

@@ -75,7 +75,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(levels).toEqual(['debug', null, 'debug', 'debug'])
     })
 
-    it('[MCP-37] every listening node receives all hints of a session in the same order', async () => {
+    it('[MCP-37] [MCP-15] every listening node receives all hints of a session in the same order', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       const heard: SessionHint[][] = [[], []]
       one.listen(session, (hint) => void heard[0]?.push(hint))

@@ -72,7 +72,7 @@ describe('sessions of several nodes', () => {
     relay.send(legacy('resources/subscribe', { uri }, { ...at, headers }))
   const get = (headers: Record<string, string>, at: typeof A | typeof B) => relay.stream({ ...at, method: 'GET', headers })
 
-  it('[MCP-31] a stream on one node carries subscriptions made on any node, before and after it began', async () => {
+  it('[MCP-31] [MCP-37] a stream on one node carries subscriptions made on any node, before and after it began', async () => {
     await start()
     const headers = await initialize(A)
     expect((await subscribe(ICONS, headers, A)).status).toBe(200)
@@ -117,7 +117,7 @@ describe('sessions of several nodes', () => {
     expect([relay.tools.aborted, stream.messages.length]).toEqual([1, 1])
   })
 
-  it('[MCP-33] a session closed on one node is closed on every node, and its stream ends', async () => {
+  it('[MCP-33] [MCP-34] a session closed on one node is closed on every node, and its stream ends', async () => {
     await start()
     const headers = await initialize(A)
     const stream = await get(headers, A)
@@ -151,7 +151,7 @@ describe('sessions of several nodes', () => {
     expect([await levelAt(A), await levelAt(B)]).toEqual(['debug', 'debug'])
   })
 
-  it('[MCP-32] requests of a session are served while the bus is down; new subscriptions work once it is back', async () => {
+  it('[MCP-32] [LIFE-27] a session is served while the bus is down; new subscriptions work once it is back', async () => {
     await start()
     const headers = await initialize(A)
     bus.isUp = false

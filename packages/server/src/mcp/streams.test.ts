@@ -188,7 +188,7 @@ describe('subscriptions/listen', () => {
     expect([refused.status, refused.json.error?.data]).toEqual([429, { limit: 16 }])
   })
 
-  it('[MCP-52] a listener above the limit is refused before its resources are read', async () => {
+  it('[MCP-52] [MCP-38] a listener above the limit is refused before its resources are read', async () => {
     for (let i = 0; i < 16; i++) expect((await listen({})).status).toBe(200)
     const { begun, release } = relay.content.holdLooks()
     const asked = relay.send(modern('subscriptions/listen', { notifications: { resourceSubscriptions: [ICONS] } }))
@@ -198,7 +198,7 @@ describe('subscriptions/listen', () => {
     expect(first).toBe(429)
   })
 
-  it('[MCP-52] a listener counts while its resources are read, and no longer once its filter is refused', async () => {
+  it('[MCP-52] [MCP-38] a listener counts while its resources are read, and no longer once its filter is refused', async () => {
     for (let i = 0; i < 17; i++)
       expect((await relay.send(modern('subscriptions/listen', { notifications: [] }))).json.error?.code).toBe(-32_602)
     const { release } = relay.content.holdLooks()

@@ -64,7 +64,7 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(memory)?.blocks).toEqual(['b#2222', 'a#3333'])
   })
 
-  it('[AG-19] a block changed unseen keeps its old stamp when the answer to an edit of a part of it is brief', () => {
+  it('[AG-19] [AG-43] a block changed unseen keeps its old stamp when the answer to an edit of a part of it is brief', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'p', blocks: ['a#0000', 'b#0000'] }], ALL)
     memory.wrote([delta({ written: ['a#2222', 'b#2222', 'n#2222'], gone: ['a#1111', 'b#0000'] })], true)

@@ -98,7 +98,7 @@ describe('who a caller is', () => {
     for (const name of ['', 'x'.repeat(65), 7]) expect(key({ meta: { 'docrelay/caller': name } })).toBe(key({}))
   })
 
-  it('[AG-66] records of calls name a caller by a digest that is equal at every address and hides the session', () => {
+  it('[AG-66] [AG-68] records of calls name a caller by a digest that is equal at every address and hides the session', () => {
     const digest = (given: object, more: object = {}) =>
       callerDigest({
         access: { sub: 'ann', workspaceId: 'ws', ...more } as never,

@@ -114,7 +114,7 @@ describe('a file from a url', () => {
     },
   )
 
-  it('[FILE-6] a fix reports a type in the call under which no file can be stored, and no other type', async () => {
+  it('[FILE-6] [TOOL-17] a fix reports a type in the call under which no file can be stored, and no other type', async () => {
     const { add } = await workspace()
     const fixesOf = async (args: JsonObject) => (await add({ base64: 'SGVsbG8=', ...args }))['fixes']
     for (const mimeType of ['text/html', 'no type', 'application/xhtml+xml; charset=utf-8'])
@@ -126,7 +126,7 @@ describe('a file from a url', () => {
       expect(await fixesOf(args)).toBeUndefined()
   })
 
-  it('[FILE-8] nothing is fetched for a missing page, another version, or a document the caller cannot write', async () => {
+  it('[FILE-8] [TOOL-20] nothing is fetched for a missing page, a wrong version or a missing right to edit', async () => {
     serve(someBytes(10, 3))
     const { add } = await workspace()
     expect(await add({ url, pageId: 'gone' })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
@@ -229,7 +229,7 @@ describe('a file from base64', () => {
     },
   )
 
-  it('[FILE-5] Base64 data is stored whole, and storing the same bytes again uses no quota', async () => {
+  it('[FILE-5] [FILE-9] Base64 data is stored whole, and storing the same bytes again uses no quota', async () => {
     const { add, held } = await workspace({ quotaBytes: 3_000 })
     const bytes = someBytes(1_000, 5)
     expect(await add({ base64: base64(bytes) })).toMatchObject({ hash: hashOf(bytes), size: 1_000, mimeType: 'application/pdf' })
@@ -251,7 +251,7 @@ describe('a file from base64', () => {
     expect([await shapes(), await held()]).toEqual([[], 0])
   })
 
-  it('[FILE-9] data over quota or size limit is refused before it is stored, by a dry run too', async () => {
+  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] data over a limit is not stored; a dry run refuses it', async () => {
     const { add, held, shapes } = await workspace({ quotaBytes: 3_000 })
     for (const dryRun of [true, false]) {
       expect(await add({ base64: base64(someBytes(3_000, 6)), dryRun })).toMatchObject({

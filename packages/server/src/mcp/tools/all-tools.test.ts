@@ -90,7 +90,7 @@ describe('tool definitions', () => {
     expect(packed).toBeLessThanOrEqual(14_000)
   })
 
-  it('[TOOL-4] the schema of generate_diagram states the limits of nodes and edges', () => {
+  it('[TOOL-4] [LIM-8] the schema of generate_diagram states the limits of nodes and edges', () => {
     const tool = tools.find(({ name }) => name.endsWith('generate_diagram'))
     expect(tool?.inputSchema).toMatchObject({
       properties: { nodes: { minItems: 1, maxItems: 500 }, edges: { maxItems: 1000 } },

@@ -48,7 +48,7 @@ describe('layouts of diagrams', () => {
     await expect(drawing).rejects.toBeInstanceOf(OverdueLayout)
   })
 
-  it('[DIAG-17] a call cancelled during its layout writes nothing, and its thread makes the next layout', async () => {
+  it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and its thread makes the next layout', async () => {
     const edits: EditInput[] = []
     const caller = new AbortController()
     const tools = diagramTools({
@@ -139,7 +139,7 @@ describe('layouts of diagrams', () => {
     expect(asked.map(({ args }) => args)).toMatchObject([{ ways: 'few' }, { ways: [{ points: [] }] }])
   })
 
-  it('[CONC-13] routing that is told to stop throws LayoutStopped', () => {
+  it('[CONC-13] [MCP-15] routing that is told to stop throws LayoutStopped', () => {
     const stop = new SharedArrayBuffer(4)
     Atomics.store(new Int32Array(stop), 0, 1)
     const body = encoded({ pages: [{ id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }] })

@@ -26,7 +26,7 @@ describe('edit_document', () => {
     expect(asked).toMatchObject([{ edit: 'edit_document', args: { steps: { length: 50 } } }])
   })
 
-  it('[AG-58] when a diagram of a step is not laid out in time, the call fails and no edit begins', async () => {
+  it('[AG-58] [DIAG-17] when a diagram of a step is not laid out in time, the call fails and no edit begins', async () => {
     let edits = 0
     const { run } = opened({
       onEdit: () => edits++,

@@ -47,7 +47,7 @@ describe('answers of an edit tool', () => {
     })
   })
 
-  it('[TOOL-20] the expected version goes both to the version check and to the arguments of the edit', async () => {
+  it('[TOOL-20] [PROSE-47] the expected version goes both to the version check and to the arguments of the edit', async () => {
     const { asked, run } = edited({})
     await run({ id: '@1', expectedVersion: 7, dryRun: true })
     await run({ id: 'blk-1' })
@@ -81,7 +81,7 @@ describe('answers of an edit tool', () => {
     expect(await edited(refusal).run({})).toEqual({ code: 'ERR_ID_NOT_FOUND', message: 'no such block', id: 'x' })
   })
 
-  it('[TOOL-19] an edit of a locked document is written, with a warning that names the lock holder in short', async () => {
+  it('[TOOL-19] [CANVAS-23] an edit of a locked document is written, with a warning that names the lock holder', async () => {
     const locked = (carried: Readonly<Record<string, Json>>) =>
       edited({ head: { ...head, facts: { ...noFacts, carried } } }).run({})
     expect(await locked({ lockedBy: 'u1', lockedByName: 'Ada' })).toMatchObject({

@@ -54,7 +54,7 @@ function filesOf(count: number, more: { readonly mimeType?: string; readonly los
 }
 
 describe('list_files', () => {
-  it('[FILE-1] list_files looks up only the files of one page of the list, and the pages together list all files', async () => {
+  it('[FILE-1] [TOOL-23] list_files looks up only the files of one page; the pages together list all files', async () => {
     const { found, run } = filesOf(2_000)
     const held: boolean[] = []
     let cursor: unknown

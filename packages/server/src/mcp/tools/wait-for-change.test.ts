@@ -135,7 +135,7 @@ describe('wait_for_change', () => {
     expect(now.outcome).toEqual(QUIET)
   })
 
-  it('[AG-23] a change noted on another node counts, unless the caller made or saw it', async () => {
+  it('[AG-23] [AG-74] a change noted on another node counts, unless the caller made or saw it', async () => {
     const { time, wait, elsewhere, note } = start()
     elsewhere(4)
     const own = wait({ timeoutSecs: 5 })
