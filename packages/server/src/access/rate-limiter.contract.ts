@@ -156,7 +156,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
       expect(agents).toBeGreaterThanOrEqual(9)
     })
 
-    it('[AG-86] a refused agent is told when it gets its token, and a call after that time succeeds', async () => {
+    it('[AG-86] a refusal tells an agent when it gets its token, and a call after that time succeeds', async () => {
       await takesAs(60, person)
       for (let i = 0; i < 20; i++) {
         const outcome = await limiter.take(key, bucket, 1 + (i % 5), agent)

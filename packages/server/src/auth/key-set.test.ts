@@ -88,7 +88,7 @@ describe('the key set over time', () => {
       'unavailable expired',
       'unavailable expired',
     ])
-    // From minute 4 on, one try every 5 s.
+    // From minute 4 on there is one try every 5 s.
     expect(keySet.failures).toBe((62 * 60) / 5 + 1)
     issuer.fault = null
     await elapse(10_000)

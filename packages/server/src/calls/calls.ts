@@ -72,7 +72,7 @@ export function createCalls(deps: CallsDeps): Calls {
     const { key } = await writable(access, id)
     const found = await find(access, key, callId)
     if ('version' in found) return found
-    // Without prepared routes, connectors that take too long for a live document are drawn as straight lines. [CONC-13]
+    // No routes are prepared, so connectors that take longer to route than a live document may wait are drawn directly. [CONC-13]
     const args = { docId: id, callId, targets: [found], ways: [] }
     const author = { who: { id: access.sub, kind: 'person' }, caller: null } as const
     const outcome = await documents.edit(access, { id, edit: 'undo', args, expectedVersion, dryRun: false, agent: null, author })

@@ -32,8 +32,8 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
   const { clock, log } = base
   const opened = await openBlobStore(base, base.metrics)
   const { store } = opened
-  // Neither an unreachable object store nor a file that cannot be removed prevents the start: the log tells of both, and
-  // /readyz of the store. [BLOB-20]
+  // An unreachable object store or a file that cannot be removed does not prevent the start. The log names either; /readyz names only
+  // the unreachable store. [BLOB-20]
   await store.clearAbandoned().catch((error: unknown) => {
     log.warn('blobs.not_cleared', 'What abandoned uploads left in the blob store could not all be removed and stays for now.', {
       detail: String(error),

@@ -16,7 +16,7 @@ const PURGED_AT_ONCE = 16
 /** One user of a share list as a caller wants it; `none` leaves the user out. */
 export interface NewShare {
   readonly userId: string
-  /** `null`: not given. */
+  /** `null`: the caller gave no name. */
   readonly userName: string | null
   readonly permission: 'view' | 'edit' | 'owner' | 'none'
 }

@@ -61,7 +61,7 @@ export function checkContentCoding(contentEncoding: string | undefined): void {
  */
 export const createPartTurns = (): RoundTurns => createRoundTurns({ perRound: PARTS_PER_ROUND })
 
-/** What reading a body needs. */
+/** Dependencies for reading a body. */
 export interface ArrivalDeps {
   readonly clock: Clock
   readonly timers: Timers

@@ -9,7 +9,7 @@ const LOOK_MS = 100
  */
 const RESTING_LOOK_MS = 1_000
 const RESTS_AFTER_MS = 10_000
-/** A delay below this is usual on a busy machine. */
+/** A shorter delay is normal on a busy machine and is ignored. */
 const LATE_MS = 100
 /** Messages that waited during a delay are handled within this time after it. */
 const KEPT_MS = 1_000

@@ -1,4 +1,4 @@
-/** A field with such a name is never logged, in any case and with any text around the word. [OPS-6] */
+/** Names of fields whose values are never logged, in any case and with any text around the word. [OPS-6] */
 const SECRET_NAME =
   /authorization|bearer|token|secret|password|passwd|cookie|credential|api_?key|jwt|signature|presigned|awareness|content$|^body$/i
 

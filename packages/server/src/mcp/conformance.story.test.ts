@@ -34,7 +34,7 @@ const SKIPPED = [
   'sep-2575-server-sends-tools-list-changed-on-subscription',
 ]
 
-it('[MCP-58] the frozen scenario sets list the scenarios they had when they were frozen', () => {
+it('[MCP-58] each frozen set has as many scored scenarios as when it was frozen', () => {
   expect(sets.map(({ scored }) => scored.length)).toEqual([30, 37])
 })
 

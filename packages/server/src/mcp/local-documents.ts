@@ -77,7 +77,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
 
   async function locate(id: string): Promise<Place | null> {
     if (!isDocumentId(id)) return null
-    // A missing directory is reported by `names`, so it is not reported here.
+    // A directory that cannot be read is reported by `names`, so it is not reported here.
     const root = await realpath(directory).catch(() => null)
     if (root === null) return forget(id)
     try {

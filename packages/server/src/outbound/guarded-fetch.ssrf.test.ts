@@ -150,17 +150,17 @@ const forms = (): readonly string[] => [
 ]
 
 describe('[BLOB-18] [X27] no request reaches a non-public address', () => {
-  it('[BLOB-18] the list has more than 130 forms of such addresses', () =>
+  it('[BLOB-18] the tests use more than 130 forms of non-public addresses', () =>
     expect(ADDRESSES.length + NAMES.length + tricks(1).length).toBeGreaterThan(130))
 
-  it('[BLOB-18] no form of such an address in a URL is connected to', async () => {
+  it('[BLOB-18] no URL with any form of a non-public address is connected to', async () => {
     for (const name of NAMES) internet.names.set(hostOf(new URL(`https://${name}/`)), ['127.0.0.1'])
     for (const form of forms())
       expect([form, await refusal(form)]).toEqual([form, expect.stringMatching(/^(URL_NOT_ALLOWED|unparsable)$/)])
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] no form of such an address in a redirect is connected to', async () => {
+  it('[BLOB-18] no redirect to any form of a non-public address is connected to', async () => {
     for (const form of forms()) {
       internet.connections.length = 0
       internet.sites.set('public.example', (received, response) => {

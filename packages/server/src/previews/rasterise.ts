@@ -22,11 +22,11 @@ export function pixelSize(
   return { width: across, height: Math.min(Math.max(1, Math.floor(height * fit)), Math.floor(MAX_PIXELS / across)) }
 }
 
-/** What agents are shown at most, in pixels of a side and in bytes. [AG-109] */
+/** Limits of a picture for agents: pixels of a side, and bytes. [AG-109] */
 export const MAX_SIDE_PIXELS = 1_568
 export const MAX_PICTURE_BYTES = 100_000
 
-/** Returns a drawing as PNG in its own size, or as much smaller as the limits for agents need. [AG-109] */
+/** Returns a drawing as PNG in its own size, scaled down when the limits for agents need that. [AG-109] */
 export function rasteriseWithin(drawn: PageSvg): Uint8Array {
   let scale = Math.min(1, MAX_SIDE_PIXELS / Math.max(drawn.width, drawn.height))
   for (;;) {

@@ -36,7 +36,7 @@ export interface TestIssuer extends AsyncDisposable {
   readonly jwksUrl: string
   /** The key that signs now. */
   readonly key: SigningKey
-  /** What the key-set address answers; replace it to drop, add or spoil keys. */
+  /** The key set that the key-set address answers. Tests replace it to drop, add or spoil keys. */
   jwks: { keys: readonly unknown[] }
   fault: KeySetFault | null
   /** Requests the key-set address has seen. */

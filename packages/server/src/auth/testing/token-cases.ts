@@ -27,7 +27,7 @@ export interface TokenCase {
   readonly name: string
   readonly token: (world: CaseWorld) => string
   readonly verdict: Verdict
-  /** What the key set publishes instead of `k1` and `k2`. */
+  /** The keys that the issuer publishes instead of `k1` and `k2`. */
   readonly jwks?: (world: CaseWorld) => readonly unknown[]
 }
 

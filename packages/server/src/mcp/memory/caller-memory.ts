@@ -19,7 +19,7 @@ const NO_HEADINGS: ShownHeadings = { from: 0, blocks: [] }
 interface PageMemory {
   /** How often each block stands on the page: blocks without id may have equal text. */
   readonly blocks: Map<ShownBlock, number>
-  /** What was last shown under an id. */
+  /** The block last shown under each id. */
   readonly byId: Map<string, ShownBlock>
   isWhole: boolean
   /** The page was shown without gaps from its start to where the last answer ended. */

@@ -18,7 +18,7 @@ export interface Callers {
 
 const MOST_NAME_CHARACTERS = 64
 
-/** Returns the name of a caller: its own `docrelay/caller`, else its session, else the name of its client. [AG-18] */
+/** Identifies a caller: by its own `docrelay/caller`, else by its session, else by the name of its client. [AG-18] */
 export function callerOf(given: {
   readonly meta: unknown
   readonly session: { readonly id: string } | null

@@ -16,7 +16,7 @@ export interface CompletionDeps {
 
 const MAX_VALUES = 100
 
-/** What the values of an argument name. */
+/** The kind of thing that an argument names. */
 type Completes =
   | { readonly kind: 'document' }
   /** `of`: the name of the argument that holds the document id. */

@@ -139,7 +139,7 @@ function listedDocument({ head }: ListedPage['items'][number]): JsonObject {
   return { uri: documentUri(head.id), name: head.facts.title, mimeType: TYPES.document, annotations: { lastModified } }
 }
 
-/** Returns `null` when the document has no such page. */
+/** Returns the content of a resource of a document; `null` when the document has no such page. */
 async function partOf(
   found: OpenedDocument,
   name: DocumentResource,
