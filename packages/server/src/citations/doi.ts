@@ -2,8 +2,8 @@ import { doiKey } from '@docrelay/model/references/doi'
 import { referenceIdFlaw } from '@docrelay/model/references/reference-library'
 
 /**
- * Returns the URL at which a DOI is looked up, below the configured base. Slashes are kept, as resolvers expect, unless a part is empty, `.` or `..`,
- * which would lead up the path. [REF-10]
+ * Returns the URL at which a DOI is looked up, below the configured base. Slashes are kept, as resolvers expect, unless a part is empty, `.` or `..`:
+ * such parts would change the path. [REF-10]
  */
 export function doiUrl(base: URL, doi: string): URL {
   const parts = doi.split('/')

@@ -17,7 +17,7 @@ it.runIf(process.platform === 'linux')('[H11] the limit of descriptors of this p
   expect(descriptorLimit() ?? 1_000_000).toBeGreaterThan(100)
 })
 
-it('[H11] the warning of too few descriptors says how many are needed, how many there are, and how to raise the limit', () => {
+it('[H11] the warning of too few descriptors says how many are needed and open, and what to do', () => {
   const warning = tooFewDescriptors(10_000, 14_095)
   expect(warning).toMatch(/max_connections = 10000 needs 14096 file descriptors, and this process may open 14095\./)
   expect(warning).toMatch(/LimitNOFILE.*lower the key/)

@@ -22,7 +22,7 @@ const IGNORING: Route = {
 }
 
 let relay: RestRelay
-/** A relay with a very small body budget. */
+/** A relay with a storage quota of 1 byte. */
 let full: RestRelay
 beforeAll(async () => {
   relay = await startRestRelay({ routes: [IGNORING], blobs: { maxBlobBytes: 4 * MIB } })

@@ -25,7 +25,7 @@ export type FindGroup = (path: string) => RouteGroup | undefined
 export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
   const groups = new Map<string, Map<string, Route>>()
   for (const route of routes) {
-    // The types require both, but a table that was cast or built by hand may lack them.
+    // The types require credential and body policy, but a table that was cast or built by hand may lack them.
     if (!(['none', 'bearer', 'revocation-bearer'] as readonly unknown[]).includes(route.credential) || !route.body?.kind) {
       throw new Error(`route ${route.method} ${route.path} has no policy`)
     }
