@@ -17,13 +17,13 @@ import { PRIVATE_DOCS } from './testing/policies.ts'
 
 type Word = 'view' | 'edit' | 'owner'
 
-/** Caller `me`; the document belongs to `owner` unless it is said to be mine, or nobody's. */
+/** The caller is `me`. The document belongs to `owner`, unless `ownerId` says otherwise. */
 interface Situation {
   readonly role: Role
   readonly ownerId?: string
   readonly share?: Word
   readonly enforced?: boolean
-  /** What the workspace may do with documents of the static token. */
+  /** The level of everybody in the workspace on documents of the static token. */
   readonly shared?: AccessPolicy['staticTokenShare']
 }
 
@@ -32,7 +32,7 @@ function levelOf({ role, ownerId = 'owner', share, enforced = true, shared = 'no
   return decideLevel({ sub: 'me', role }, { ownerId, shares }, { enforcePrivateDocs: enforced, staticTokenShare: shared })
 }
 
-/** Columns of PERM-3; a column that stands for several situations is checked for each of them. */
+/** Columns of PERM-3. A column that covers several situations is checked in each of them. */
 const COLUMNS: Readonly<Record<string, readonly Situation[]>> = {
   'doc owner': [
     { role: 'member', ownerId: 'me' },

@@ -36,7 +36,7 @@ export interface Sharing {
 /** The principal of the static MCP token; it owns what is created with the token. [MCP-20] */
 export const STATIC_PRINCIPAL = 'service:mcp'
 
-/** What the configuration gives beyond owners, share lists and workspace owners. [PERM-1] */
+/** Configured rights in addition to those of owners, share lists and workspace owners. [PERM-1] */
 export interface AccessPolicy {
   /** False: members may edit every document of their workspace, and viewers may read it. */
   readonly enforcePrivateDocs: boolean

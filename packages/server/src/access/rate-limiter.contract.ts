@@ -3,8 +3,8 @@ import { type ManualTime, manualTime } from '../kernel/testing/manual-time.ts'
 import type { Bucket, RateLimiter, Taker, Taking } from './rate-limiter.port.ts'
 
 /**
- * Registers the contract of every driver of `RateLimiter`. Keys are new in every test, so a driver may keep its state. `open`
- * returns a limiter whose buckets are full and follow the clock of the test.
+ * Registers the tests that every driver of `RateLimiter` passes. Each test uses new keys, so a driver may keep its state. `open` returns a limiter
+ * whose buckets are full and follow the clock of the test.
  */
 export function describeRateLimiterContract(name: string, open: (time: ManualTime) => RateLimiter | Promise<RateLimiter>): void {
   describe(`RateLimiter: ${name}`, () => {
@@ -14,8 +14,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
     let tests = 0
     const bucket = { ratePerSec: 40, burst: 80 }
     /**
-     * Takes one after the other, as one caller does, and returns how many succeed. A separate test covers several callers at
-     * once.
+     * Takes tokens one after another, as a single caller does, and returns how many calls succeed.
      */
     const countTaken = async (count: number, take: () => Taking | Promise<Taking>): Promise<number> => {
       let taken = 0
@@ -42,7 +41,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
       expect(await takes(100)).toBe(80)
     })
 
-    it('[REST-28] tells how many tokens are left, and takes none by it', async () => {
+    it('[REST-28] `left` returns the number of tokens in a bucket and takes none', async () => {
       expect(await limiter.left(key, bucket)).toBe(80)
       await takes(80)
       await time.advance(500)
@@ -93,7 +92,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
       expect(await takes(1)).toBe(0)
     })
 
-    it('[LIM-2] when many callers ask at once the first ones get the available tokens, in the order in which they asked', async () => {
+    it('[LIM-2] tokens go to concurrent callers in the order in which they asked', async () => {
       const outcomes = await Promise.all(Array.from({ length: 100 }, async () => limiter.take(key, bucket)))
       expect(outcomes.map(({ taken }) => taken)).toEqual([...Array<true>(80).fill(true), ...Array<false>(20).fill(false)])
     })
@@ -112,7 +111,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
     const agent = { kind: 'agent', leaves: 50 } as const
     const takesAs = (count: number, taker: Taker): Promise<number> => countTaken(count, () => limiter.take(key, bucket, 1, taker))
 
-    it('[AG-86] while a person writes, an agent leaves the share of the burst, and a person takes all of it', async () => {
+    it('[AG-86] while a person writes, an agent leaves the share of the burst; a person can take all', async () => {
       expect(await takesAs(1, person)).toBe(1)
       expect(await takesAs(200, agent)).toBe(39)
       expect(await takesAs(200, person)).toBe(40)
@@ -157,7 +156,7 @@ export function describeRateLimiterContract(name: string, open: (time: ManualTim
       expect(agents).toBeGreaterThanOrEqual(9)
     })
 
-    it('[AG-86] a refused agent is told when it gets its token, and a call after that time succeeds', async () => {
+    it('[AG-86] a refusal tells an agent when it gets its token, and a call after that time succeeds', async () => {
       await takesAs(60, person)
       for (let i = 0; i < 20; i++) {
         const outcome = await limiter.take(key, bucket, 1 + (i % 5), agent)

@@ -1,12 +1,12 @@
 /**
- * Who takes: a person who writes, or an agent, which leaves people their share of the burst, in percent, while one of them writes. Of the
- * refill an agent that finds no more than that share gets an eighth all the same, at least one token a second. [AG-86]
+ * Who takes tokens. While a person writes, an agent leaves people `leaves` percent of the burst. An agent that finds no more than that share
+ * still gets an eighth of the refill, at least one token a second. [AG-86]
  */
 export type Taker = { readonly kind: 'person' } | { readonly kind: 'agent'; readonly leaves: number }
 
 export type Taking = { readonly taken: true } | { readonly taken: false; readonly retryAfterMs: number }
 
-/** For so long after a token for a person's write a person counts as writing, over several nodes up to 2 s longer. [AG-86] */
+/** A person counts as writing for this long after taking a token for a write; over several nodes up to 2 s longer. [AG-86] */
 export const PERSON_WRITES_MS = 10_000
 
 /**
@@ -21,7 +21,7 @@ export interface RateLimiter {
    * bucket has them, at least 1. Without `taker` neither people nor agents are preferred.
    */
   take(key: string, bucket: Bucket, tokens?: number, taker?: Taker): Taking | Promise<Taking>
-  /** Returns how many tokens anybody could take now, a part of one included; takes none. An unlimited bucket has its burst. */
+  /** Returns the number of tokens that could be taken now, fractions included; takes none. For an unlimited bucket: its burst. */
   left(key: string, bucket: Bucket): number | Promise<number>
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Seats } from './seats.port.ts'
 
-/** Registers what every driver of `Seats` keeps to. Workspaces are new in every test, so a driver may keep its state. */
+/** Registers the tests that every driver of `Seats` passes. Each test uses new workspaces, so a driver may keep its state. */
 export function describeSeatsContract(name: string, open: () => Promise<Seats>): void {
   describe(`Seats: ${name}`, () => {
     let seats: Seats
@@ -41,7 +41,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(await seats.editors(workspaceId)).toBe(1)
     })
 
-    it('[WS-17] a connection counts once however often it asks', async () => {
+    it('[WS-17] a connection that asks for a seat several times is counted once', async () => {
       const limits = { connections: 1, editors: 1 }
       for (let i = 0; i < 3; i++) expect(await seats.take(editor('a'), limits)).toBe('taken')
       expect(await seats.editors(workspaceId)).toBe(1)
@@ -65,7 +65,7 @@ export function describeSeatsContract(name: string, open: () => Promise<Seats>):
       expect(count('taken')).toBeLessThanOrEqual(25)
       expect(await seats.editors(workspaceId)).toBeLessThanOrEqual(10)
       expect(count('taken') + count('connection-limit') + count('editor-limit')).toBe(50)
-      // The last seats are not lost either.
+      // All 25 seats were given out: none was lost to a refused request.
       expect(count('taken')).toBe(25)
     })
 

@@ -15,7 +15,7 @@ export interface Seats {
     seat: { readonly workspaceId: string; readonly connectionId: string; readonly editor: boolean },
     limits: SeatLimits,
   ): Promise<SeatOutcome>
-  /** Gives the seat of a connection back; without a seat it does nothing. */
+  /** Gives the seat of a connection back. Does nothing for a connection without a seat. */
   release(workspaceId: string, connectionId: string): Promise<void>
   /** Number of connections that hold a seat now, those of viewers included. */
   connections(workspaceId: string): Promise<number>
@@ -24,7 +24,7 @@ export interface Seats {
 }
 
 /**
- * Decides whether a connection gets the seat that it asks for. `held`: the seat that the connection has already. [WS-17, WS-19]
+ * Decides whether a connection gets the seat it asks for. `held`: the seat that it already has. [WS-17, WS-19]
  */
 export function seatOutcome(
   {

@@ -1,7 +1,7 @@
 import { type Level, reaches, type Share, type SharePermission } from './access.ts'
 
 const PERMISSIONS: ReadonlyMap<unknown, SharePermission> = new Map([
-  // An entry without permission allows reading.
+  // An entry without a permission allows reading.
   [undefined, 'view'],
   ['view', 'view'],
   ['viewer', 'view'],
@@ -31,7 +31,7 @@ function readShare(raw: unknown): Share | null {
   return { userId, permission: PERMISSIONS.get(word) ?? null, raw }
 }
 
-/** `null` is a value and not an absent member: as a permission it is an unknown word. */
+/** Returns an own member. `null` is a value and not an absent member: as a permission it is an unknown word. */
 function own(entry: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(entry, name) ? entry[name] : undefined
 }

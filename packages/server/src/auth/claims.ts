@@ -8,7 +8,7 @@ export interface ClaimRules {
   readonly resource: string | null
 }
 
-/** `kind: 'read'` does not mean that the token is not revoked: that is checked last, and at every use. */
+/** The outcome of checking claims. `read` says nothing about revocation, which is checked last, and again at every use. */
 export type ClaimsOutcome =
   | { readonly kind: 'read'; readonly principal: Principal }
   | { readonly kind: 'refused'; readonly reason: TokenRefusal }
@@ -87,8 +87,8 @@ function limitClaim(name: keyof Membership['claims'], value: unknown): Membershi
 }
 
 /**
- * Stores keep ids as UTF-8 text: an id with a lone surrogate or NUL would be read back as another id, or could not be
- * stored.
+ * Whether a claim is an id that stores can keep. They keep UTF-8 text: an id with a lone surrogate would be read back as another id, and one
+ * with NUL could not be stored.
  */
 function isStorableId(value: unknown): value is string {
   if (typeof value !== 'string' || value === '' || value.length > MAX_ID_BYTES) return false
@@ -103,7 +103,7 @@ function isSafeInteger(value: unknown): value is number {
   return Number.isSafeInteger(value)
 }
 
-/** A claim of the wrong type counts as missing. */
+/** Makes the refusal for a missing claim. A claim of the wrong type counts as missing. */
 function missing(name: string): ClaimsOutcome {
   return { kind: 'refused', reason: `missing claim ${name}` }
 }

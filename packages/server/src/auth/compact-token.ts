@@ -13,7 +13,7 @@ export interface JsonObject {
   readonly repeated: string | null
 }
 
-/** As long as a whole header block may be, so that no token which a listener takes is malformed for its length. [REST-7] */
+/** Most bytes of a token: those of a whole header block, so a token that fits into a request is never refused for its length. [REST-7] */
 const MAX_TOKEN_BYTES = 32 * 1024
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -60,7 +60,8 @@ function parseObject(bytes: Uint8Array): JsonObject | null {
 }
 
 /**
- * `text` must be a valid JSON object. Names are compared after decoding, so `"exp"` and `"\u0065xp"` are the same name.
+ * Returns the name of a top-level member that occurs twice, or `null`. `text` must be a valid JSON object. Names are compared after decoding, so
+ * `"exp"` and `"\u0065xp"` are the same name.
  */
 function repeatedMember(text: string): string | null {
   const seen = new Set<string>()

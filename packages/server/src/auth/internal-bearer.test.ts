@@ -32,7 +32,7 @@ describe('the bearer of the internal routes', () => {
   it('[A-15] [AUTH-17] comparing takes as long for a wrong first character as for a wrong last one', () => {
     const wrongFirst = `Bearer b${SECRET.slice(1)}`
     const wrongLast = `Bearer ${SECRET.slice(0, -1)}b`
-    // A busy machine may disturb one round; a compare that stops early would show in every one.
+    // A busy machine may disturb one round. A comparison that stops early would show in every round.
     const gaps = [0, 1, 2].map(() => medianGapNs(check, wrongFirst, wrongLast))
     expect(Math.min(...gaps)).toBeLessThan(100)
   })

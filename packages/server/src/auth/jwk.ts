@@ -66,7 +66,7 @@ function importKey(jwk: Readonly<Record<string, unknown>>): { readonly kid: stri
   }
 }
 
-/** Reads a base64url big-endian integer; text longer than the largest modulus is not decoded. */
+/** Reads a base64url big-endian integer; `null` for other text. Text longer than the largest modulus is not decoded. */
 function readInteger(value: unknown): bigint | null {
   if (typeof value !== 'string' || value.length > MAX_MODULUS_BITS / 6 + 4 || !BASE64URL.test(value)) return null
   return BigInt(`0x0${Buffer.from(value, 'base64url').toString('hex')}`)

@@ -28,7 +28,7 @@ afterEach(async () => {
   await issuer.close()
 })
 
-/** A key set over the issuer's real address, with the time of the test. */
+/** Opens a key set on the address of the test issuer, with the clock of the test. */
 function open(timeoutMs = 2_000): KeySet {
   const log: Logger = {
     ...silentLogger,
@@ -49,7 +49,7 @@ function open(timeoutMs = 2_000): KeySet {
   })
 }
 
-/** Lets time pass in steps that real answers keep up with. */
+/** Moves the clock in steps that are small enough for real answers to arrive in between. */
 async function elapse(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     await time.advance(Math.min(5_000, left))
@@ -88,7 +88,7 @@ describe('the key set over time', () => {
       'unavailable expired',
       'unavailable expired',
     ])
-    // From minute 4 on, one try every 5 s.
+    // From minute 4 on there is one try every 5 s.
     expect(keySet.failures).toBe((62 * 60) / 5 + 1)
     issuer.fault = null
     await elapse(10_000)
@@ -108,7 +108,7 @@ describe('the key set over time', () => {
         turned = true
       })
       expect((await verify(token)).kind).toBe('verified')
-      // Whatever waits for the network, or for anything, gives the event loop a turn.
+      // A verification that waits, for the network or anything else, gives the event loop a turn.
       expect(turned).toBe(false)
     }
   })
@@ -133,7 +133,7 @@ describe('the key set over time', () => {
     expect(keySet.ageSec()).toBeLessThan(4 * 60)
   })
 
-  it('[A-3] [AUTH-11] a new key id works within 6 s of its first use, and a removed one is refused after one refresh', async () => {
+  it('[A-3] [AUTH-11] a new key id works within 6 s of its first use; a removed one is refused after a refresh', async () => {
     await keySet.firstFetch(10_000)
     const { kid } = await issuer.rotate('k2')
     expect(keySet.key(kid).kind).toBe('unknown')

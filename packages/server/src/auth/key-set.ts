@@ -78,7 +78,7 @@ class RefreshedKeySet implements KeySet {
   #succeededAtMs: number | null = null
   #startedAtMs = Number.NEGATIVE_INFINITY
   #running: Promise<void> | null = null
-  /** An unknown key id came while a fetch was running, whose answer may be older than that key. */
+  /** An unknown key id came during a fetch. The answer may be older than the key, so another fetch must follow. */
   #askedMeanwhile = false
   #cancelTimer: () => void = () => {}
   #nextAtMs = Number.POSITIVE_INFINITY
@@ -193,7 +193,7 @@ class RefreshedKeySet implements KeySet {
     this.#schedule(problem !== null || this.#askedMeanwhile ? soonMs : this.#clock.monotonicMs() + REFRESH_AFTER_MS)
   }
 
-  /** @returns the problem, or `null` after a success. */
+  /** Fetches the key set and replaces the keys. @returns the problem, or `null` after a success. */
   async #replaceKeys(): Promise<string | null> {
     let usable: UsableKeys | null
     try {
@@ -209,7 +209,7 @@ class RefreshedKeySet implements KeySet {
     return null
   }
 
-  /** Many issuers also publish keys for other algorithms, so the log names them once and not at every refresh. */
+  /** Logs skipped keys only when they change: many issuers also publish keys for other algorithms. */
   #tellSkipped(skipped: readonly string[]): void {
     const told = skipped.join(' ')
     if (told === this.#skippedTold) return

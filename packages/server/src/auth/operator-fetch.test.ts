@@ -125,7 +125,7 @@ describe('addresses configured by the operator', () => {
     let text = ''
     for await (const chunk of fetchChunks(url, { ...limits, headers: { authorization: 'Bearer x' } })) {
       text += Buffer.from(chunk).toString()
-      // Three times this is more than the limit.
+      // Three waits of 200 ms together exceed the limit.
       await time.advance(200)
       const next = rest.shift()
       if (next === undefined) begun?.end()
@@ -152,7 +152,7 @@ describe('addresses configured by the operator', () => {
   })
 })
 
-/** A byte before each third of the limit. */
+/** Sends a byte every third of the time limit. */
 async function drip(response: ServerResponse): Promise<void> {
   while (!response.destroyed) {
     response.write(' ')

@@ -64,7 +64,7 @@ export async function* fetchChunks(url: string, limits: FetchLimits): AsyncGener
   }
 }
 
-/** Aborts its signal when the time is over, at shutdown, and when the exchange has ended. */
+/** Makes a signal that is aborted when the time is over, when the relay shuts down, and by `end`, which also cancels the timer. */
 function deadlineOf({ timeoutMs, signal, timers = systemTimers }: FetchLimits): {
   readonly signal: AbortSignal
   restart(): void
@@ -101,7 +101,7 @@ async function open(url: URL, sending: Sending, redirects: number): Promise<Inco
   return open(target, { headers, signal: sending.signal }, redirects - 1)
 }
 
-/** A secret for one origin must not be sent to another origin. */
+/** Returns the headers to send after a redirect: none to another origin, because they may hold a secret. */
 export function headersAfterRedirect(
   headers: Readonly<Record<string, string>>,
   from: URL,
@@ -116,7 +116,7 @@ function send(url: URL, { headers, signal, privateHttp = false }: Sending): Prom
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = request(url, {
-      // A fresh agent: the global one may take a proxy from the environment.
+      // Without an agent of its own the request would use the global one, which may take a proxy from the environment.
       agent: false,
       signal,
       headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
@@ -143,7 +143,7 @@ async function* capped(response: IncomingMessage, maxBytes: number): AsyncGenera
   }
 }
 
-/** Messages go to the log: a system error is named by its code, which contains no host. */
+/** Makes an error for the log. A system error is named by its code, which contains no host. */
 function plainError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return new Error('timeout')
   if (error instanceof SyntaxError) return new Error('the answer is not JSON')

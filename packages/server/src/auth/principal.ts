@@ -27,7 +27,7 @@ export interface Membership {
   readonly claims: { readonly quotaBytes?: number; readonly editorLimit?: number; readonly maxDocBytes?: number }
 }
 
-/** A verified caller: signature, issuer, audience, time and revocation held when it was made; `exp` and revocation are checked again at use. */
+/** A verified caller. Signature, issuer, audience, time and revocation were checked; `exp` and revocation are checked again at each use. */
 export interface Principal {
   readonly sub: string
   readonly jti: string
@@ -50,7 +50,7 @@ export type Verification =
 export type TokenVerifier = (token: string) => Promise<Verification>
 
 /**
- * Says why the token of a principal, which was verified earlier, would be refused now: it has expired or was revoked; `null` when it would
- * not. Looks only into memory, and checks no signature.
+ * Returns why the token of an earlier verified principal would be refused now (expired or revoked); `null` when it is still accepted. Looks only
+ * into memory, and does not check the signature again.
  */
 export type Recheck = (principal: Principal) => TokenRefusal | null

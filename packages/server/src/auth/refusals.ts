@@ -2,7 +2,7 @@ import { RelayError } from '../kernel/errors.ts'
 import { readBearer } from './bearer.ts'
 import type { TokenRefusal } from './principal.ts'
 
-/** So often the key set is fetched again while that fails. [AUTH-9] */
+/** Interval at which a failing fetch of the key set is repeated. [AUTH-9] */
 const KEYS_RETRY_MS = 5_000
 
 /** Returns the error with which REST and the WebSocket upgrade answer a refused token. [AUTH-2, REST-14] */
@@ -23,7 +23,7 @@ export function refusalError(reason: TokenRefusal): RelayError {
   }
 }
 
-/** The error for no credential, another scheme, or more than one credential. [AUTH-1] */
+/** Makes the error for a request without a bearer credential, or with more than one. [AUTH-1] */
 export function unauthenticated(): RelayError {
   return new RelayError('UNAUTHENTICATED', 'A bearer credential is required in the Authorization header.')
 }

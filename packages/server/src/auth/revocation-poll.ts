@@ -38,10 +38,10 @@ const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 const BATCH = 10_000
 const MAX_CURSOR_CHARS = 1024
-/** The shortest time until a node asks for the turn again. */
+/** Shortest wait before a node asks again whether it is its turn to poll. */
 const SOONEST_MS = 1_000
 
-/** A node keeps the turn this much longer than the interval: the time of a poll and a little more. */
+/** How much longer than the interval a node keeps the turn: the time of one poll, and 5 s more. */
 export const TURN_SLACK_MS = TIMEOUT_MS + 5_000
 
 /**
@@ -128,8 +128,8 @@ async function pollOnce(options: RevocationPollOptions, signal: AbortSignal): Pr
 }
 
 /**
- * The cursor is stored as the control plane wrote it: a date may be finer than milliseconds, and another text may be a
- * cursor of another kind.
+ * Whether `nextSince` may replace the cursor `since`: text that is not an earlier time. The cursor is stored as the control plane wrote it,
+ * since a date may be finer than milliseconds, and another text may be a cursor of another kind.
  */
 function isCursorFrom(nextSince: unknown, since: string): nextSince is string {
   if (typeof nextSince !== 'string' || nextSince === '' || nextSince.length > MAX_CURSOR_CHARS) return false

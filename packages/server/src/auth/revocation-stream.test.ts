@@ -18,7 +18,7 @@ async function read(text: string | Uint8Array, sizes: readonly number[] = [1 << 
   return parts
 }
 
-/** What the answer says, read the plain way. */
+/** Reads an answer with JSON.parse, as the model for the stream. */
 function model(text: string): { entries: unknown[]; nextSince: unknown } {
   const { revocations, next_since: nextSince } = JSON.parse(text) as { revocations: unknown[]; next_since?: unknown }
   return { entries: revocations, nextSince }

@@ -9,7 +9,7 @@ export interface OpenRevocationStore extends AsyncDisposable {
   clear(): Promise<void>
 }
 
-/** Registers what every driver of `RevocationStore` keeps to. */
+/** Registers the tests that every driver of `RevocationStore` passes. */
 export function describeRevocationStoreContract(name: string, open: () => Promise<OpenRevocationStore>): void {
   describe(`RevocationStore: ${name}`, () => {
     let store: OpenRevocationStore

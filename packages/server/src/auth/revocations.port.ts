@@ -12,9 +12,8 @@ export interface Revocation {
  */
 export interface RevocationStore {
   /**
-   * Keeps one entry for each jti, with the earliest `revokedAtMs`. Drops the oldest entries beyond `keep` in the same
-   * transaction. `isWhole`: these are the last entries of a push or poll that was received completely; other nodes are
-   * told so together with the entries. [AUTH-15]
+   * Keeps one entry for each jti, with the earliest `revokedAtMs`. Drops the oldest entries beyond `keep` in the same transaction. `isWhole`: these
+   * are the last entries of a push or poll that was received completely; other nodes learn this together with the entries. [AUTH-15]
    */
   add(
     entries: readonly Revocation[],

@@ -15,11 +15,11 @@ export interface Revocations {
    * V2] Rejects with the store's error; then none of the new entries takes effect.
    */
   add(entries: readonly Revocation[], options?: AddOptions): Promise<void>
-  /** To be called with entries that another node has stored: every later `has` knows them. [AUTH-14] */
+  /** Adds entries that another node has stored: every later `has` knows them. [AUTH-14] */
   told(entries: readonly Revocation[]): void
-  /** To be called when another node has received a push or a poll completely. [AUTH-15] */
+  /** Renews the age of the set, after another node has received a push or a poll completely. [AUTH-15] */
   toldWhole(): void
-  /** Loads the whole set again. To be called when this node may have missed entries of other nodes. */
+  /** Loads the whole set again, after this node may have missed entries of other nodes. */
   reload(): Promise<void>
   readonly size: number
   /**
@@ -33,7 +33,7 @@ export interface Revocations {
 
 export interface AddOptions {
   readonly cursor?: string
-  /** True when more of the same answer follows, so that the age is not renewed yet. */
+  /** True when more entries of the same answer follow, so that the age is not renewed yet. */
   readonly partial?: boolean
 }
 

@@ -6,7 +6,7 @@ import type { Membership, Principal } from './principal.ts'
  */
 export type Tenancy = { readonly mode: 'dedicated'; readonly workspaceId: string } | { readonly mode: 'shared' }
 
-/** `forbidden-plain` is answered with the bare word, without a hint at the expected workspace. */
+/** The workspace of a request, or a refusal. `forbidden-plain` is answered with the bare word `forbidden`, and names no workspace. */
 export type MembershipChoice =
   | { readonly kind: 'chosen'; readonly membership: Membership }
   | { readonly kind: 'forbidden-plain' }
@@ -36,7 +36,7 @@ export function chooseMembership(
   return membership ? { kind: 'chosen', membership } : noMembership(tenancy)
 }
 
-/** The answer to a good token without a usable entry. */
+/** Returns the answer to a valid token without a usable `wsp` entry. */
 export function noMembership(tenancy: Tenancy): { readonly kind: 'forbidden-plain' } | { readonly kind: 'forbidden' } {
   return { kind: tenancy.mode === 'dedicated' ? 'forbidden-plain' : 'forbidden' }
 }

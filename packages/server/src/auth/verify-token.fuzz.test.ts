@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => issuer.close())
 
-/** A part of a token and what the rules say of it: `null` is fine, else the refusal it causes. */
+/** A part of a token, and the refusal that it causes; `null`: the part is valid. */
 interface Part {
   readonly value: unknown
   readonly refusal: string | null
@@ -37,7 +37,7 @@ const bad = (refusal: string, ...values: unknown[]): fc.Arbitrary<Part> =>
 const mostly = (fine: fc.Arbitrary<Part>, ...wrong: fc.Arbitrary<Part>[]): fc.Arbitrary<Part> =>
   fc.oneof({ arbitrary: fine, weight: 12 }, ...wrong.map((arbitrary) => ({ arbitrary, weight: 1 })))
 
-/** Values that are no string and no integer, so that no claim but `aud` and `wsp` could want them. */
+/** Values of a wrong type for every claim except `aud` and `wsp`. */
 const JUNK = [ABSENT, null, true, [], {}, 1.5, [[]], { length: 1 }]
 
 const entry = fc.record({
@@ -81,7 +81,7 @@ const tokenParts = (): fc.Arbitrary<Record<string, Part>> =>
     revoked: mostly(good(false), bad('token revoked', true)),
   })
 
-/** The order in which the rules look. */
+/** The order in which the rules check the parts of a token. */
 const ORDER = ['alg', 'crit', 'kid', 'tampered', 'iss', 'aud', 'exp', 'iat', 'sub', 'jti', 'wsp', 'revoked']
 const CLAIMS = ['iss', 'aud', 'exp', 'iat', 'sub', 'jti', 'wsp']
 

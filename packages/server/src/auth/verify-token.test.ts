@@ -39,7 +39,7 @@ interface Bench {
   readonly keySet: KeySet
   readonly time: ManualTime
   readonly revoked: Set<string>
-  /** What the key set gets at its next refresh. */
+  /** The keys that the next refresh of the key set gets. */
   jwks: readonly unknown[]
 }
 

@@ -7,7 +7,7 @@ import type { KeyLookup } from './key-set.ts'
 import type { Principal, Recheck, TokenRefusal, TokenVerifier, Verification } from './principal.ts'
 
 export interface TokenVerifierOptions extends ClaimRules {
-  /** Looks keys up in memory, at once. */
+  /** Looks keys up in memory, without waiting. */
   readonly keySet: { key(kid: string): KeyLookup }
   readonly revocations: { has(jti: string): boolean }
   readonly clock: Clock
@@ -25,7 +25,7 @@ const CACHE_ENTRIES = 10_000
 const MAX_KID_BYTES = 256
 const REQUIRED_CLAIMS = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'wsp'])
 
-/** Makes the check of what can change after a token was verified: time and revocation. [AUTH-5, AUTH-16] */
+/** Makes the check of facts that can change after a token was verified: time and revocation. [AUTH-5, AUTH-16] */
 export function createRecheck({ revocations, clock }: Pick<TokenVerifierOptions, 'revocations' | 'clock'>): Recheck {
   return ({ expSec, jti }) => {
     if (expSec <= clock.nowMs() / 1000) return 'token expired'
@@ -56,8 +56,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const entry = cache.get(digest)
     if (!entry) return null
     const found = keySet.key(entry.kid)
-    // A key that the set dropped or replaced vouches for nothing any more, and neither does a set past its grace
-    // period.
+    // A cached token is no longer valid once its key was dropped or replaced, or the key set is past its grace period.
     if (entry.untilMs > clock.monotonicMs() && found.kind === 'known' && found.key === entry.key) return entry.principal
     cache.delete(digest)
     return null
@@ -86,8 +85,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 }
 
 /**
- * The algorithm is fixed here. Headers that would change what is verified are refused; `jwk`, `jku`, `x5u`, `x5c`,
- * `typ` are ignored. [K3, K4]
+ * Returns the key that must have signed the token, or the reason to refuse it. The algorithm is fixed here. Headers that would change what is
+ * verified are refused; `jwk`, `jku`, `x5u`, `x5c` and `typ` are ignored. [K3, K4]
  */
 function findSigner(
   { header: { members, repeated } }: CompactToken,
@@ -97,8 +96,7 @@ function findSigner(
   if (members['alg'] !== 'RS256' || rewritten || repeated !== null) return 'unsupported algorithm'
   const kid = members['kid']
   const usable = typeof kid === 'string' && kid !== '' && Buffer.byteLength(kid) <= MAX_KID_BYTES
-  // No key set can hold an ill-formed key id. Looking up the empty id tells whether there are keys at all, and never
-  // requests a refresh.
+  // No key set has an ill-formed key id. Looking up the empty id tells whether there are any keys, and never requests a refresh.
   const found = keySet.key(usable ? kid : '')
   if (found.kind === 'unavailable') return 'jwks unavailable'
   return usable && found.kind === 'known' ? { kid, key: found.key } : 'unknown key'
@@ -109,14 +107,13 @@ function signatureHolds(token: CompactToken, key: VerificationKey): boolean {
   try {
     return verify('RSA-SHA256', Buffer.from(token.signed, 'latin1'), key, token.signature)
   } catch {
-    // The library throws for keys that it cannot use, e.g. above its own size limit.
+    // The library throws for keys that it cannot use, for example above its own size limit.
     return false
   }
 }
 
 /**
- * A Map keeps the order of insertion. A tenth is dropped at once, so that a full cache does not cost time at every
- * token.
+ * Drops the oldest tenth of a full cache. A Map keeps the order of insertion. Dropping a tenth at once saves this work for most tokens.
  */
 function forgetOldest(cache: Map<string, CachedVerification>): void {
   let remaining = CACHE_ENTRIES / 10

@@ -13,7 +13,7 @@ const CALL = {
 }
 
 let relay: RestRelay
-/** What the live document answers to the undo. */
+/** The live document's answer to the undo. */
 let edit: () => Promise<EditOutcome>
 let isDown = false
 beforeAll(async () => {
@@ -42,14 +42,14 @@ describe('routes of calls when a document or the store is out of order', () => {
     expect(await undo()).toMatchObject({ status: 409, errorCode: 'NEEDS_REPAIR', docId: 'd' })
   })
 
-  it('[AG-73] [LIFE-6] an undo that may not have become durable is 503 NOT_PERSISTED, and is not listed as done', async () => {
+  it('[AG-73] [LIFE-6] an undo that may not be durable answers 503 NOT_PERSISTED and is not listed as done', async () => {
     edit = () => Promise.reject(new RelayError('NOT_PERSISTED', 'The commit failed.'))
     expect(await undo()).toMatchObject({ status: 503, errorCode: 'NOT_PERSISTED' })
     const { json } = await relay.call('GET', '/api/v1/docs/d/calls', { as: ANN })
     expect(json['calls']).toMatchObject([{ callId: 'call-1', undoable: true }])
   })
 
-  it('[AG-72] [AG-73] an undo that another one overtook, of which the store says nothing any more, is 503 UNAVAILABLE', async () => {
+  it('[AG-72] [AG-73] an undo overtaken by another one that is no longer stored answers 503 UNAVAILABLE', async () => {
     edit = async () => undoneBefore()
     expect(await undo()).toMatchObject({ status: 503, errorCode: 'UNAVAILABLE' })
   })

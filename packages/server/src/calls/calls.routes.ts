@@ -70,7 +70,7 @@ function readLimit(query: URLSearchParams): number {
   throw badRequest('limit', `The query member limit is a decimal integer from 1 to ${MAX_CALLS}.`, { limit: MAX_CALLS })
 }
 
-/** A cursor is the version of the last call of a page: each version is made by one write. */
+/** Reads a cursor: the version of the last call on a page. Each version is made by one write, so it names one call. */
 function readCursor(query: URLSearchParams): number | null {
   const cursor = query.get('cursor')
   if (cursor === null) return null

@@ -19,7 +19,7 @@ export interface CallsDeps {
   readonly log: Pick<Logger, 'info'>
 }
 
-/** A call with whether it can be undone now. */
+/** A call, and whether it can be undone now. */
 export interface ListedCall extends CallHead {
   readonly isUndoable: boolean
 }
@@ -33,14 +33,14 @@ export interface CallPage {
 export interface UndoRequest {
   readonly id: string
   readonly callId: string
-  /** `null`: whatever is stored. */
+  /** `null`: any stored version. */
   readonly expectedVersion: number | null
 }
 
 export interface Undone extends Pick<CallsUndone, 'kept' | 'keptTotal'> {
   readonly changed: number
   readonly version: number
-  /** Names the undo; absent when nothing was changed. */
+  /** Id of the undo; absent when nothing was changed. */
   readonly callId?: string
 }
 
@@ -48,7 +48,7 @@ export interface Undone extends Pick<CallsUndone, 'kept' | 'keptTotal'> {
 export interface Calls {
   /** Returns the calls of a document, newest first. */
   list(access: Access, id: string, page: { readonly before: number | null; readonly limit: number }): Promise<CallPage>
-  /** Takes one call back. Who undid it before gets the first answer again. */
+  /** Takes one call back. A person who has already undone the call gets the first answer again. */
   undo(access: Access, request: UndoRequest): Promise<Undone>
 }
 
@@ -72,12 +72,12 @@ export function createCalls(deps: CallsDeps): Calls {
     const { key } = await writable(access, id)
     const found = await find(access, key, callId)
     if ('version' in found) return found
-    // Connectors that take longer to route than a live document may wait are drawn directly. [CONC-13]
+    // No routes are prepared, so connectors that take longer to route than a live document may wait are drawn directly. [CONC-13]
     const args = { docId: id, callId, targets: [found], ways: [] }
     const author = { who: { id: access.sub, kind: 'person' }, caller: null } as const
     const outcome = await documents.edit(access, { id, edit: 'undo', args, expectedVersion, dryRun: false, agent: null, author })
     if (isRefusal(outcome) || outcome.kind === 'repeated' || !outcome.changed) {
-      // Another undo of this call may have been faster: then the version is another one, or everything looks changed since.
+      // Another undo of this call may have been faster: then the version differs, or everything looks changed by others.
       const now = await find(access, (await writable(access, id)).key, callId)
       if ('version' in now) return now
     }
@@ -89,7 +89,7 @@ export function createCalls(deps: CallsDeps): Calls {
     return undoneOf({ ...(result as CallsUndone), ...effects }, head.version)
   }
 
-  /** What is to be taken back, or the first answer to the one who undid it. */
+  /** Returns the call to take back, or the first answer if this person has already undone it. Throws when it cannot be undone. */
   async function find(access: Access, key: number, callId: string): Promise<UndoTarget | Undone> {
     const [call] = await calls.read(key, [callId])
     if (call === undefined) throw new RelayError('NOT_FOUND', 'The document has no such call.', { resource: 'call' })
@@ -101,7 +101,7 @@ export function createCalls(deps: CallsDeps): Calls {
     return target
   }
 
-  /** As for PUT, a deleted document is told apart from one that never was. [REST-15] */
+  /** Returns the head of a document that the caller may write. As for PUT, a deleted document has its own error. [REST-15] */
   async function writable(access: Access, id: string): Promise<DocumentHead> {
     const state = await store.state({ workspaceId: access.workspaceId, id })
     if (state.kind === 'tombstone') {
@@ -120,9 +120,9 @@ function undoneOf({ changed, kept, keptTotal, callId }: StoredAnswer, version: n
   return { changed, version, ...(kept && { kept }), ...(keptTotal !== undefined && { keptTotal }), ...(callId && { callId }) }
 }
 
-/** The error of a refusal that is left when the caller still may write the document. [REST-14] */
+/** Makes the error for a refusal that remains although the caller may still write the document. [REST-14] */
 function refusedUndo(refusal: Refusal, expectedVersion: number | null): RelayError {
-  // Another undo was faster, and was itself no longer stored when this one asked what became of the call.
+  // A faster undo is itself not stored any more, so it cannot be named.
   if (isOutdated(refusal)) return contended()
   const { code, message, facts } = refusal
   switch (code) {
@@ -141,7 +141,7 @@ function refusedUndo(refusal: Refusal, expectedVersion: number | null): RelayErr
       return new RelayError('NEEDS_REPAIR', message, facts)
     case 'ERR_DOC_NOT_FOUND':
     case 'ERR_EDIT_FORBIDDEN':
-      // The document or the right was gone for a moment only.
+      // The document or the right was missing only for a moment.
       return contended()
     default:
       throw new Error(`an undo was refused with ${code}`)

@@ -125,7 +125,7 @@ describe('look-up of a DOI', () => {
 describe('the time of a look-up', () => {
   it('[REF-11] both tries together may take fifteen seconds', async () => {
     answer = (response) => {
-      // The second try, for which no time is left, is never answered.
+      // The second try has no time left, so it is never answered.
       if (requests.length === 1) void time.advance(15_000).then(() => response.writeHead(503).end())
     }
     const took = stopwatch()
@@ -148,7 +148,7 @@ describe('the time of a look-up', () => {
     for (const response of held) response.end(JSON.stringify(ITEM))
     await expect(waiting).rejects.toThrow()
     await Promise.all(running)
-    // A second try of the test before may come in as late as this.
+    // A second try of the test before may arrive as late as now.
     expect(requests.map(({ url }) => url)).not.toContain('/10.1000/late')
   })
 })

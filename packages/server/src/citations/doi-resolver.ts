@@ -17,14 +17,14 @@ export interface ResolvedDoi {
   readonly cached: boolean
 }
 
-/** Looks DOIs up. What goes wrong is an answer: ERR_DOI_INVALID, ERR_DOI_NOT_FOUND or ERR_DOI_UNAVAILABLE. [REF-9..REF-12] */
+/** Looks DOIs up. A failure is a returned refusal: ERR_DOI_INVALID, ERR_DOI_NOT_FOUND or ERR_DOI_UNAVAILABLE. [REF-9..REF-12] */
 export interface DoiResolver {
-  /** Rejects when `signal` says so before the look-up began. */
+  /** Rejects with the reason of `signal` when it is aborted before the look-up begins. */
   resolve(workspaceId: string, text: string, signal?: AbortSignal): Promise<ResolvedDoi | Refusal>
 }
 
 export interface DoiResolverDeps {
-  /** `[citations] doi_resolver`: the operator's choice, so that it may lie in a private network. [REF-10] */
+  /** `[citations] doi_resolver`. The operator chose it, so it may be in a private network. [REF-10] */
   readonly base: URL
   readonly userAgent: string
   readonly network: GuardedNetwork
@@ -40,7 +40,7 @@ const MISS_KEPT_MS = 5 * 60_000
 const MAX_KEPT = 1_000
 const AT_ONCE = 4
 
-/** `reference` is `null` when the resolver knows no such DOI. */
+/** A cached answer. `reference` is `null` when the resolver knows no such DOI. */
 interface Kept {
   readonly reference: CslItem | null
   readonly untilMs: number
@@ -59,7 +59,7 @@ export function createDoiResolver(deps: DoiResolverDeps): DoiResolver {
 
   const keep = (doi: string, reference: CslItem | null): void => {
     const key = doiKey(doi)
-    // Put at the end, so that the first entry is the one that was fetched the longest ago.
+    // The key moves to the end, so that the first entry is always the oldest fetch.
     kept.delete(key)
     kept.set(key, { reference, untilMs: clock.monotonicMs() + (reference === null ? MISS_KEPT_MS : KEPT_MS) })
     const [oldest] = kept.keys()
@@ -79,7 +79,7 @@ export function createDoiResolver(deps: DoiResolverDeps): DoiResolver {
       if (doi === null) return invalidDoi(text)
       const inPlace = async (): Promise<ResolvedDoi | Refusal> => {
         signal?.throwIfAborted()
-        // Whoever waited for a place may find that the one before has asked the same.
+        // The call before this one in the queue may have looked up the same DOI.
         return known(doi) ?? lookUp(doi)
       }
       return known(doi) ?? slots.run(workspaceId, inPlace)
@@ -91,7 +91,7 @@ type Answer =
   | { readonly kind: 'answered'; readonly reference: CslItem | null }
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryable: boolean }
 
-/** Asks once more when the connection failed or the resolver did; both tries share the time. [REF-11] */
+/** Asks the resolver, and once more when the failure may pass. Both tries share the time limit. [REF-11] */
 async function fetched(doi: string, deps: DoiResolverDeps): Promise<Answer> {
   const untilMs = deps.clock.monotonicMs() + TOTAL_MS
   for (let tried = 1; ; tried++) {
@@ -104,7 +104,7 @@ async function fetched(doi: string, deps: DoiResolverDeps): Promise<Answer> {
       const { status, reason } = error.details
       if (status === 404) return { kind: 'answered', reference: null }
       const retryable = isPassing(reason, status)
-      // A resolver that says "too many" is not asked again at once.
+      // After 429 (too many requests) the resolver is not asked again at once.
       if (retryable && tried < TRIES && reason !== 'timeout' && status !== 429) continue
       const told = error.code === 'URL_NOT_ALLOWED' ? forbidden(error.details['hop']) : String(reason)
       return { kind: 'unavailable', reason: status === undefined ? told : `${told} ${String(status)}`, retryable }
@@ -118,7 +118,7 @@ function forbidden(hop: unknown): string {
     : 'a redirect leads to a place that is not allowed'
 }
 
-/** What may be over in a moment. */
+/** Whether a failure may pass soon. */
 function isPassing(reason: unknown, status: unknown): boolean {
   if (typeof status === 'number') return status >= 500 || status === 429
   return ['timeout', 'unreachable', 'connection', 'cut short', 'no address'].includes(String(reason))
@@ -141,7 +141,7 @@ async function requested(doi: string, { base, userAgent, network }: DoiResolverD
   return Buffer.concat(pieces)
 }
 
-/** Only what a document can hold: no lone surrogates, no endless nesting. */
+/** Parses an answer; `null` unless it is a JSON object that a document can hold: no lone surrogates, limited nesting. */
 function jsonObject(bytes: Buffer): CslItem | null {
   const parsed = parseJsonBytes(bytes, JSON_LIMITS)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null

@@ -25,7 +25,7 @@ describe('an item', () => {
       expect(cslItemOf({ id }, '10.1000/ABC')['id'], String(id)).toBe('10.1000/abc')
   })
 
-  it('[REF-12] an entity that names no character stays unchanged', () => {
+  it('[REF-12] an HTML entity that names no character stays unchanged', () => {
     const title = '&#55357; &#xDC00; &#0; &#x110000; &nosuch; &#x1F600;'
     expect(cslItemOf({ title }, '10.1000/1')['title']).toBe('&#55357; &#xDC00; &#0; &#x110000; &nosuch; 😀')
   })

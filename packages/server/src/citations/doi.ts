@@ -2,8 +2,8 @@ import { doiKey } from '@docrelay/model/references/doi'
 import { referenceIdFlaw } from '@docrelay/model/references/reference-library'
 
 /**
- * Where a DOI is looked up, below the configured base. Slashes stay, as resolvers expect them, unless the parts would be read as a way up the
- * path. [REF-10]
+ * Returns the URL at which a DOI is looked up, below the configured base. Slashes are kept, as resolvers expect, unless a part is empty, `.` or `..`:
+ * such parts would change the path. [REF-10]
  */
 export function doiUrl(base: URL, doi: string): URL {
   const parts = doi.split('/')
@@ -14,7 +14,7 @@ export function doiUrl(base: URL, doi: string): URL {
 
 export type CslItem = Readonly<Record<string, unknown>>
 
-/** A resolver's answer as an item of the library: it can be cited by its id and found by its DOI, and its texts are text. [REF-12] */
+/** Makes an item of the library from a resolver's answer: sets id and DOI, and turns markup in title and abstract into plain text. [REF-12] */
 export function cslItemOf(answer: CslItem, doi: string): CslItem {
   const id = referenceIdFlaw(answer['id']) === null ? answer['id'] : doiKey(doi)
   const item: Record<string, unknown> = { ...answer, id, DOI: answer['DOI'] ?? doi }
@@ -39,7 +39,7 @@ function textOf(markup: string): string {
     .trim()
 }
 
-/** Half of a surrogate pair is none, and neither is NUL. */
+/** Whether a code point is a character: not NUL, and no half of a surrogate pair. */
 function isCharacter(code: number): boolean {
   return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
 }

@@ -1,4 +1,4 @@
-/** Work of which only so much runs at once for one key; the rest waits in order. */
+/** Runs a limited amount of work at a time for each key; further work waits in order. */
 export interface Slots {
   run<T>(key: string, work: () => Promise<T>): Promise<T>
 }
@@ -9,7 +9,7 @@ export function createSlots(atOnce: number): Slots {
     async run(key, work) {
       const entry = keys.get(key) ?? { running: 0, waiting: [] }
       keys.set(key, entry)
-      // A place is handed on, so that nobody who comes later takes it.
+      // A finished call hands its place to the next waiting one, so that no later call overtakes it.
       if (entry.running >= atOnce) await new Promise<void>((resolve) => entry.waiting.push(resolve))
       else entry.running++
       try {

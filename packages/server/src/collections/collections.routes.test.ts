@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => relay[Symbol.asyncDispose]())
 
 let made = 0
-/** A workspace nobody has used. */
+/** Returns a new workspace id. */
 const workspace = () => {
   const id = `ws${++made}`
   const as = (role: string, sub = 'mia') => ({ sub, role, workspace: id })

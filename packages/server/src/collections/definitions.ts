@@ -26,7 +26,7 @@ function readDefinition({ index, given, id }: Entry): CollectionDefinition {
   }
 }
 
-/** An absent order is the index in the list that was sent. */
+/** Reads the order of a definition; when absent, its index in the list that was sent. */
 function readOrder(order: unknown, index: number): number {
   if (order === undefined) return index
   if (Number.isSafeInteger(order)) return order as number

@@ -20,7 +20,7 @@ export function badEntry(index: number, field: string, rule: string, limit?: num
   })
 }
 
-/** Returns the entries of a list, of repeated ids only the first; at most `most` may be left. [REST-25, REST-32] */
+/** Reads the entries of a list. Keeps only the first entry of each id; throws when more than `most` remain. [REST-25, REST-32] */
 export function readEntries(list: unknown, member: string, most: number): readonly Entry[] {
   if (!Array.isArray(list)) throw new RelayError('BAD_COLLECTIONS', `The member ${member} is a list.`, { field: member })
   const entries = new Map<string, Entry>()

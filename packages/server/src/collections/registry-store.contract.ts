@@ -8,7 +8,7 @@ export interface OpenRegistryStore extends AsyncDisposable {
   reopen(): Promise<void>
 }
 
-/** Registers what every driver of `RegistryStore` keeps to. */
+/** Registers the tests that every driver of `RegistryStore` passes. */
 export function describeRegistryStoreContract(name: string, open: () => Promise<OpenRegistryStore>): void {
   describe(`RegistryStore: ${name}`, () => {
     let store: OpenRegistryStore

@@ -64,8 +64,8 @@ export async function replaceRegistry(
 }
 
 /**
- * `null`: absent, so the list is replaced whatever its version. A JSON null is refused, since it would do the same by
- * mistake.
+ * Reads the expected version. `null`: absent, so the list is replaced whatever its version. A JSON null is refused: if it counted as absent, it
+ * would replace the list by mistake.
  */
 function readExpectedVersion(value: unknown): number | null {
   if (value === undefined) return null

@@ -3,7 +3,7 @@ import { counted } from '../kernel/counted.ts'
 import { type Command, UsageError } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
-/** [OPS-9] */
+/** The command `backup`. [OPS-9] */
 export const backupCommand: Command = {
   name: 'backup',
   usage: '<dir> [--blobs] [--config <file>] [--data-dir <dir>]',
@@ -25,7 +25,7 @@ export const backupCommand: Command = {
   },
 }
 
-/** [OPS-10] */
+/** The command `restore`. [OPS-10] */
 export const restoreCommand: Command = {
   name: 'restore',
   usage: '<dir> [--config <file>] [--data-dir <dir>]',

@@ -24,11 +24,11 @@ interface RunOptions {
   env?: Record<string, string>
   /** An exception that nobody catches, instead of a signal. */
   crash?: Error
-  /** What serve starts, and how it drains. */
+  /** Starts the relay for `serve`; its result decides how the relay drains. */
   start?: (config: Config) => Promise<RunningRelay>
 }
 
-/** Runs a command in this process; serve is told to stop at once. */
+/** Runs a command in this process. Sends `serve` the stop signal at once. */
 async function run(args: readonly string[], options: RunOptions = {}): Promise<Run> {
   let out = ''
   let err = ''

@@ -31,7 +31,7 @@ export interface Command {
   readonly usage: string
   readonly summary: string
   readonly options: NonNullable<ParseArgsConfig['options']>
-  /** How many words that are no options may follow. */
+  /** Most words, besides options, that may follow the name. */
   readonly words: number
   run(call: CommandCall, io: CommandIo): Promise<ExitCode>
 }
@@ -45,7 +45,7 @@ export interface CommandCall {
 /** Options of every command that reads the configuration. */
 export const CONFIG_OPTION = { config: { type: 'string' } } as const satisfies Command['options']
 
-/** A wrong command line; its message is one line. */
+/** The command line is wrong; the message is one line. */
 export class UsageError extends Error {}
 
 /** Returns the words and options of a call; throws `UsageError`. */
@@ -64,7 +64,7 @@ function parseStrictly(command: Command, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: command.options, allowPositionals: true, strict: true })
   } catch (error) {
-    // The first sentence names the option; the rest is advice about escaping.
+    // Only the first sentence names the option; the rest is advice about escaping.
     const message = error instanceof Error ? error.message : 'bad arguments'
     throw new UsageError((message.split('. ')[0] ?? message).split('\n')[0])
   }

@@ -13,7 +13,7 @@ export const init: Command = {
   run(call, io) {
     const name = call.text('config') ?? DEFAULT_CONFIG_FILE
     try {
-      // The operator will write secrets into this file.
+      // Mode 0600, because the operator will write secrets into this file.
       writeFileSync(resolve(io.cwd, name), initialFile(), { flag: call.flag('force') ? 'w' : 'wx', mode: 0o600 })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined

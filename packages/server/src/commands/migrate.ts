@@ -2,7 +2,7 @@ import type { PendingStep } from '../compose/tools.ts'
 import type { Command } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
-/** [LIFE-29] */
+/** The command `migrate`. [LIFE-29] */
 export const migrateCommand: Command = {
   name: 'migrate',
   usage: '[--plan] [--reindex] [--config <file>] [--data-dir <dir>]',

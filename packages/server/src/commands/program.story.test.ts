@@ -21,7 +21,7 @@ interface Run {
 }
 
 describe('the relay process', () => {
-  /** The real program, with the real streams and exit code. */
+  /** Runs the real program, with real streams and its real exit code. */
   function program(args: readonly string[], env: Record<string, string>): Promise<Run> {
     const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
     return new Promise((resolve) => {
@@ -43,7 +43,7 @@ describe('the relay process', () => {
     expect(readdirSync(cwd)).toEqual([])
   })
 
-  it('[CFG-12] a command whose output nobody reads any more ends with its exit code and prints no stack', async () => {
+  it('[CFG-12] a command whose output pipe was closed ends with its exit code and prints no stack', async () => {
     const main = join(import.meta.dirname, '..', '..', 'bin', 'relay.js')
     const environment = { ...COMPILED_CODE, PATH: process.env['PATH'] ?? '' }
     const child = spawn(process.execPath, [main, 'help'], { cwd, env: environment })

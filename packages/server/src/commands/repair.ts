@@ -2,7 +2,7 @@ import type { Command } from './command.ts'
 import { UsageError } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
-/** [CFG-11] */
+/** The command `repair`. [CFG-11] */
 export const repairCommand: Command = {
   name: 'repair',
   usage: '<doc> [--workspace <id>] [--config <file>] [--data-dir <dir>]',

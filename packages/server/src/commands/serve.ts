@@ -9,7 +9,7 @@ import { type Command, type CommandIo, CONFIG_OPTION, type ExitCode } from './co
 import { effectiveConfig } from './effective-config.ts'
 import type { Config } from '../config/config.ts'
 
-/** Returns `startRelay`. Loaded late, so that other commands do not load the whole service. */
+/** Loads `startRelay` when it is needed, so that other commands do not load the whole service. */
 export type LoadRelay = () => Promise<{ readonly startRelay: typeof startRelay }>
 
 export function serveCommand(loadRelay: LoadRelay): Command {
@@ -48,12 +48,10 @@ export function serveCommand(loadRelay: LoadRelay): Command {
         const service = await loadRelay()
         const acceptLoss = call.flag('accept-loss')
         const starting = service.startRelay({ config, log, clock: systemClock, random: systemRandom, acceptLoss })
-        // The start may wait for a database or for keys. A stop during the start has nothing to finish, since nothing
-        // was accepted yet.
+        // The start may wait for a database or for keys. A stop during the start has nothing to finish, since nothing was accepted yet.
         relay = await Promise.race([starting, stopped])
       } catch (error) {
-        // The reason is in the message, since fields are cut after 200 characters: it may name a path and says what to
-        // do.
+        // The reason is part of the message, because fields are cut after 200 characters, and it may name a path and a remedy.
         const reason = error instanceof Error ? error.message : String(error)
         const remedy = error instanceof RefusedStart ? error.remedy : undefined
         log.error('relay.start_failed', `The relay could not start: ${reason}.`, { error, remedy })
@@ -68,12 +66,12 @@ export function serveCommand(loadRelay: LoadRelay): Command {
   }
 }
 
-/** The reason why a running relay ends. */
+/** Why a running relay ends. */
 type Ending =
   | { readonly kind: 'stopped' }
-  /** The store is gone. */
+  /** The store can store nothing any more. */
   | { readonly kind: 'failed'; readonly error: Error }
-  /** An exception that nobody caught: the state of the process can no longer be trusted. */
+  /** Nobody caught an exception, so the state of the process can no longer be trusted. */
   | { readonly kind: 'crashed'; readonly error: unknown }
 
 async function endedBy(ending: Ending, relay: RunningRelay, log: Logger): Promise<ExitCode> {
@@ -114,7 +112,7 @@ function logStart({ release, listeners }: RunningRelay, { storage, blobs }: Conf
   })
 }
 
-/** [LIFE-28] */
+/** Drains the relay and returns the exit code. [LIFE-28] */
 async function drained(relay: RunningRelay, log: Logger): Promise<ExitCode> {
   log.info('relay.stopping', 'The relay takes no new work and finishes what it has.')
   try {

@@ -3,7 +3,7 @@ import type { Finding } from '../verify/verify.ts'
 import type { Command } from './command.ts'
 import { onStore, STORE_OPTIONS } from './tool-options.ts'
 
-/** [OPS-11] */
+/** The command `verify`. [OPS-11] */
 export const verifyCommand: Command = {
   name: 'verify',
   usage: '[--json] [--config <file>] [--data-dir <dir>]',
@@ -35,6 +35,6 @@ function lineOf({ level, what, workspace, docId, hash, detail }: Finding): strin
       : what === 'blob'
         ? `blob ${hash}`
         : 'store'
-  // One finding is one line, whatever a name contains.
+  // A finding is printed on one line, even if a name contains line breaks.
   return `${level}: ${where}: ${detail.replaceAll(/\s+/g, ' ')}`
 }

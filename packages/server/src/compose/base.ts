@@ -24,7 +24,7 @@ export interface Base extends RelayOptions {
   readonly release: Release
   readonly tenancy: ReturnType<typeof tenancyOf>
   readonly draining: { now: boolean }
-  /** The port of the loopback MCP listener, from when it is bound. */
+  /** The port of the loopback MCP listener; `null` until it is bound. */
   readonly mcpPort: { now: number | null }
   /** Whether several nodes use the store. */
   readonly severalNodes: boolean

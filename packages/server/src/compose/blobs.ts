@@ -18,7 +18,7 @@ import type { Base, RelayOptions } from './base.ts'
 import type { Live } from './live.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
-/** Bytes of all running uploads on the disk. [X34] */
+/** Most bytes that the files of all running uploads may take on the disk. [X34] */
 const MAX_TEMP_BYTES = 2 * 1_073_741_824
 
 /** The blob store, and the other parts that uploads need. */
@@ -32,8 +32,8 @@ export async function openBlobBackend(base: Base): Promise<BlobBackend> {
   const { clock, log } = base
   const opened = await openBlobStore(base, base.metrics)
   const { store } = opened
-  // Neither an unreachable object store nor a file that cannot be removed prevents the start: the log tells of both, and
-  // /readyz of the store. [BLOB-20]
+  // An unreachable object store or a file that cannot be removed does not prevent the start. The log names either; /readyz names only
+  // the unreachable store. [BLOB-20]
   await store.clearAbandoned().catch((error: unknown) => {
     log.warn('blobs.not_cleared', 'What abandoned uploads left in the blob store could not all be removed and stays for now.', {
       detail: String(error),
@@ -67,7 +67,7 @@ export async function openBlobStore(
     const root = resolve(url.slice('file:'.length))
     return { kind: 'files', store: await openFsBlobs({ root, maxTempBytes: MAX_TEMP_BYTES, random, log }) }
   }
-  // Loaded only when it is used: it is the largest library of the relay.
+  // The S3 library, the largest of the relay, is loaded only when it is used.
   const { openS3Blobs } = await import('../drivers/s3/s3-blobs.ts')
   const observe = metrics === null ? () => undefined : createStoreWatch({ clock, log, metrics })
   const credentials = { accessKeyId: accessKeyId ?? '', secretAccessKey: secretAccessKey ?? '' }
@@ -75,7 +75,7 @@ export async function openBlobStore(
 }
 
 /**
- * The reason of a failure is a code of the store or of the connection, which contains neither host nor key. [OPS-2,
+ * Makes the readiness check of the blob store. Its reason is a code of the store or the connection, which contains neither host nor key. [OPS-2,
  * BLOB-20]
  */
 export function blobCheck({ store }: BlobBackend): Check {

@@ -7,7 +7,7 @@ import { systemTimers } from '../kernel/timers.ts'
 import type { Check } from '../operation/health.ts'
 import type { Base } from './base.ts'
 
-/** What several relays share for speed. The store holds the truth, so a relay goes on when the bus is down. [LIFE-27] */
+/** State that several relays share for speed. The store holds the truth, so a relay works without the bus. [LIFE-27] */
 export interface Bus {
   /** The buckets that all relays share; `null` for `memory:`, where this process has its own. */
   readonly rateLimiter: RateLimiter | null

@@ -6,7 +6,7 @@ import { HEALTH_ROUTES } from '../operation/health.routes.ts'
 import { METRICS_ROUTES } from '../operation/metrics.routes.ts'
 import type { Base } from './base.ts'
 
-/** Most connections of each loopback listener, which only programs on this host can reach. */
+/** Most connections of each loopback listener. Only programs on this host can reach one. */
 const LOOPBACK_CONNECTIONS = 2_048
 const HEALTH_PATHS = [HEALTH_ROUTES.health, HEALTH_ROUTES.live, HEALTH_ROUTES.ready].map(({ path }) => path)
 const METRICS_PATHS = [METRICS_ROUTES.metrics.path]

@@ -12,7 +12,7 @@ export interface Console {
   readonly facts: ConsoleFacts
 }
 
-/** The console of this release, in a clone and in the packages alike. */
+/** The built console of this release; the path is the same in a clone and in the packages. */
 const BUILT = fileURLToPath(new URL('../../../console/dist', import.meta.url))
 
 /** Reads the built console; `null` when it is switched off. Rejects with RefusedStart when it is not built. [CON-3] */

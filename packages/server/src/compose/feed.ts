@@ -73,9 +73,9 @@ export function startChangeFeed(
 }
 
 /**
- * Records that another process changed a document that callers of this node watch. Only that process knows what was changed. A
- * change whose author is not known to be an agent counts as a person's. Edits are not recorded while the room is open here: it
- * records them itself. [AG-20, AG-23]
+ * Records that another process changed a document that callers of this node watch. Only that process knows which parts changed. A change by an
+ * author who is not known to be an agent counts as a person's. Edits of a room that is open here are left out: the room records them itself. [AG-20,
+ * AG-23]
  */
 function noteElsewhere(
   { clock }: Base,

@@ -35,9 +35,9 @@ const HOUR_MS = 3_600_000
  */
 const LEASE_SLACK_MS = 30_000
 
-/** What the call records of all workspaces may take where a database server has its own disk. [AG-67] */
+/** Most bytes of the call records of all workspaces, when the database server has its own disk. [AG-67] */
 const SERVER_CALL_BYTES = 4 * 1024 ** 3
-/** The part of the volume that they may take otherwise. */
+/** For a SQLite store: the share of the volume that the call records of all workspaces may take. */
 const VOLUME_PART = 0.02
 
 async function mostCallBytes(url: string): Promise<number> {
@@ -67,7 +67,7 @@ export function startHousekeeping(
     graceMs,
   })
   /**
-   * For jobs of several transactions. A batch of any other job is one transaction, in which the store lets only one node run it.
+   * Lets only one node run a job of several transactions. Other jobs need no lease: each batch is one transaction, which the store lets one node run.
    */
   const byOne = (job: MaintenanceJob, otherwise?: () => void): MaintenanceJob =>
     severalNodes ? onOneNode(job, leaseOf(base, storage, job.name, job.everyMs + LEASE_SLACK_MS, opened), otherwise) : job
@@ -96,7 +96,7 @@ export function startHousekeeping(
     byOne({
       name: 'blobs',
       everyMs: lookEveryMs(graceMs),
-      // After a jump of the wall clock nothing is released by its age.
+      // After a jump of the wall clock the age of a blob is unknown, so nothing is released.
       run: async () => agesAreTrue() && collectBlobs(),
     }),
     ...(direct === null

@@ -12,7 +12,7 @@ export function leaseOf(
 ): () => Promise<LeaseAnswer> {
   let isMine = false
   opened.defer(async () => {
-    // If the release fails, the next node waits until the lease is over.
+    // If the release fails, the next node waits until the lease expires.
     if (isMine) await jobLeases.release(job, runId).catch(() => undefined)
   })
   return async () => {

@@ -133,21 +133,22 @@ export function openLive(
   }
   const shared = { rooms, gateway, changes, records, seats, rateLimiter }
   if (places === null) return { ...shared, events: here, written: changes }
-  // Callers of this node learn of its own changes in the same way as of those of other nodes: once, from the feed.
+  // Callers of this node learn of its own changes from the feed, once, like those of other nodes.
   const written = createDocumentChanges()
   startChangeFeed(base, storage, places.changes, { rooms, events: here, changes, records }, opened)
   return { ...shared, events: { publish: (event) => written.published(event) }, written }
 }
 
 /**
- * Tests of hostile input force one kind of home for all rooms, with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`.
+ * Reads which home rooms must have. Tests of hostile input force one kind with `RELAY_TEST_HOOKS=1` and `RELAY_TEST_HOMES=light` or `heavy`.
  */
 function placementOf({ RELAY_TEST_HOOKS: allowed, RELAY_TEST_HOMES: forced }: NodeJS.ProcessEnv): Placement {
   return allowed === '1' && (forced === 'light' || forced === 'heavy') ? forced : 'auto'
 }
 
 /**
- * One core is left for sockets and HTTP. At least two workers, so that one bad document never stops all others. [C2]
+ * Returns the number of document workers. One core is left for sockets and HTTP. At least two workers, so that one bad document never stops all others.
+ * [C2]
  */
 function workerCount(): number {
   return Math.min(8, Math.max(2, availableParallelism() - 1))

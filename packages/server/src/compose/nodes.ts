@@ -19,7 +19,7 @@ import { openSettling } from '../sync/remote/settling.ts'
 import type { WorkerPool } from '../sync/worker-pool.port.ts'
 import type { Base } from './base.ts'
 
-/** A node that could not reach its own link_url tries again after this time. [OPS-2] */
+/** A node that could not reach its own link_url tries again after this long. [OPS-2] */
 const LOOK_AGAIN_MS = 5_000
 const FIRST_HEARTBEAT_MS = 5_000
 /** A node that is cut off closes its sockets within this time. */
@@ -30,9 +30,9 @@ const LOOK_MS = 20
 export interface Nodes {
   readonly life: NodeLife
   readonly links: OwnLinks
-  /** Returns a new number for a connection: a socket of this node, or a connection of another node that joins a room here. */
+  /** Returns a new number for a connection: a socket of this node, or a connection on another node that joins a room here. */
   readonly nextConnection: () => number
-  /** Returns homes for rooms, which are the workers of this process and the other nodes. */
+  /** Returns the homes for rooms: the workers of this process, and other nodes. */
   roomsOver(local: WorkerPool): { readonly workers: WorkerPool; readonly nodes: RoomNodes }
   /**
    * Registers this node, opens its links and serves its rooms to the other nodes.
@@ -101,11 +101,11 @@ export function openNodes(
     timers,
     log,
     callbacks: {
-      // Opens links only after a suspension: `start` opens those of the first incarnation.
+      // This opens links only after a suspension; `start` opens the links of the first incarnation.
       onServe: (inc) => void (linked !== inc && live !== null && linkUp(inc).catch(onLost)),
       onRefuse: () => undefined,
       onCutOff() {
-        // The other nodes are well and can own the documents as soon as this node has released them.
+        // The other nodes are well, and can own the documents as soon as this node releases them.
         void live?.gateway.sendElsewhere(CUT_OFF_MS).then(() => {
           if (life.phase === 'cut-off') void live?.rooms.departures.release()
         })
@@ -149,7 +149,7 @@ export function openNodes(
   }
 }
 
-/** Resolves when the first heartbeat is answered, after 5 s at the latest: until then the node may own no document. */
+/** Resolves when the first heartbeat is answered, or after 5 s. Until then the node may not own a document. */
 async function served(life: NodeLife): Promise<void> {
   for (let waitedMs = 0; life.phase === 'joining' && waitedMs < FIRST_HEARTBEAT_MS; waitedMs += LOOK_MS)
     await new Promise<void>((resolve) => void systemTimers.after(LOOK_MS, resolve))

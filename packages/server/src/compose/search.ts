@@ -9,7 +9,7 @@ import type { Base } from './base.ts'
 import type { Live } from './live.ts'
 import { accessPolicyOf } from './access-policy.ts'
 
-/** Opens search: its index is told of every stored change, and its threads start with the first one. [AG-64] */
+/** Opens search. The index receives every stored change; its threads start with the first change or search. [AG-64] */
 export function openSearch(
   { config, clock, log, severalNodes }: Base,
   storage: Storage,
@@ -24,7 +24,7 @@ export function openSearch(
   // Several nodes share the index; each node indexes only the documents that it has stored itself.
   written.listen({
     edited() {},
-    // A restore writes a document without an edit or a PUT, so the index hears of it only by the event that everybody gets.
+    // A restore writes a document without an edit or a PUT, so the index learns of it only from the published event.
     published: (event) => feed.stored(event.kind === 'deleted' ? event.before : event.head),
   })
   const accessPolicy = accessPolicyOf(config)

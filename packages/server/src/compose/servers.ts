@@ -36,7 +36,7 @@ export interface Servers {
   readonly mcp: HttpServer | null
 }
 
-/** Opens what all listeners of the process share about request bodies. */
+/** Opens the budget and the arrivals of request bodies, which all listeners of the process share. */
 export function openRequestBodies({ tenancy }: Config): Pick<Base, 'budget' | 'arrivals'> {
   const { maxDocBytes, maxConfigBytes } = tenancy.limits
   const largestBytes = Math.max(documentBodyLimit(maxDocBytes), maxConfigBytes)

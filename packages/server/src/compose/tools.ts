@@ -23,7 +23,7 @@ import { openBlobStore } from './blobs.ts'
 
 export type { PendingStep }
 
-/** What the commands beside `serve` do, each with the drivers that the configuration names. All throw Error with a sentence for the operator. */
+/** The commands other than `serve`, with the drivers that the configuration names. All throw Error with a sentence for the operator. */
 
 /**
  * Backs the store up. Blobs on the disk are always included, those of an object store only on request. A store that has
@@ -70,7 +70,7 @@ export async function runVerify(options: RelayOptions, report: (finding: Finding
 }
 
 /**
- * Repairs one document; the workspace must be named when several have the id. [CFG-11]
+ * Repairs one document. The workspace must be named when several workspaces have the id. [CFG-11]
  *
  * @throws Error with a sentence for the operator
  */
@@ -130,7 +130,7 @@ export async function runMigrate(
   try {
     await migrateAll(config.storage.url, log)
   } catch (error) {
-    // Nothing was changed, so nobody needs a copy of what was before.
+    // Nothing was changed, so the backup is not needed.
     if (error instanceof StoreInUseError) await rm(directory, { recursive: true })
     throw error
   }
@@ -139,7 +139,7 @@ export async function runMigrate(
 
 const NO_FILES: Pick<BlobStore, 'read' | 'list'> = { read: () => Promise.resolve(null), async *list() {} }
 
-/** Opening a store of files creates its folder; reading must not. */
+/** Opens the blob store for reading; an empty one when its folder is missing. Opening the store itself would create the folder. */
 async function blobsToRead(options: RelayOptions): Promise<Pick<BlobStore, 'read' | 'list'>> {
   const { url } = options.config.blobs
   const isMissing = url.startsWith('file:') && !existsSync(resolve(url.slice('file:'.length)))

@@ -36,7 +36,7 @@ export function openWorkspace(base: Base, storage: Storage, live: Live, document
   ]
 }
 
-/** A link opens the configured page, else the console, else the page that says where to open it. [SHARE-2] */
+/** Returns what share links open: the configured page, else the console, else the relay's page that says where to open the link. [SHARE-2] */
 function shareLinksOpenAt({ share, console }: Config): ShareLinkPlace {
   if (share.linkBase !== null) return { kind: 'elsewhere', base: share.linkBase }
   return console.enabled ? { kind: 'console', path: console.path } : { kind: 'page' }

@@ -6,7 +6,7 @@ const MIN_SECRET_CHARACTERS = 16
 /** The secret of the cluster is long, so that nobody who sees the network traffic between nodes can guess it by trying. */
 const MIN_CLUSTER_SECRET_CHARACTERS = 32
 
-/** What a text of each form may be, in words. */
+/** For each form of a text: the allowed values, in words. */
 export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   text: 'printable text',
   path: 'a path',
@@ -24,7 +24,7 @@ export const ALLOWED_TEXTS: Readonly<Record<TextFormat, string>> = {
   'node-url': 'ws://<host>:<port>',
 }
 
-/** The secret of the cluster, and the next one while it is being changed: a node has to prove that it knows one of them. */
+/** Most secrets of a cluster: the current one, and the next one while it is being replaced. A node must prove that it knows one of them. */
 export const MOST_CLUSTER_SECRETS = 2
 
 /** The allowed form of a secret of the cluster, in words. */
@@ -82,7 +82,7 @@ export function isClusterSecret(value: string): boolean {
   return value.length >= MIN_CLUSTER_SECRET_CHARACTERS && !hasControlCharacter(value)
 }
 
-/** A name that ends in a number would be read as an IP address, which it is not. */
+/** Whether the text is an IP address or a host name. A name that ends in a number is refused: it would be read as an IP address. */
 function isListenHost(value: string): boolean {
   if (isIP(value) !== 0) return true
   const labels = value.replace(/\.$/, '').split('.')
@@ -95,7 +95,7 @@ export function isOrigin(value: string): boolean {
   return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@\\,]{1,260}$/i.test(value)
 }
 
-/** `host` or `*.suffix`. [BLOB-18] */
+/** Whether the text is `host` or `*.suffix`. [BLOB-18] */
 export function isHostPattern(value: string): boolean {
   return value.length <= 255 && /^(\*\.)?[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(value)
 }
@@ -120,7 +120,7 @@ function isHttpUrl(value: string): boolean {
 /** First segments of the relay's own paths. */
 const TAKEN_PATHS = ['api', 'ws', 'mcp', 'share', 'health', 'livez', 'readyz', 'version', 'metrics']
 
-/** One or more segments that need no encoding in a URL, a pattern of a route or a header. [CON-1] */
+/** Whether the text is a path of one or more segments that need no encoding in a URL, a route pattern or a header. [CON-1] */
 function isPagePath(value: string): boolean {
   return value.length <= 100 && /^(\/[A-Za-z0-9_-]+)+$/.test(value) && !TAKEN_PATHS.includes(value.split('/')[1] ?? '')
 }
@@ -140,7 +140,7 @@ const SIGN_IN_PARAMS = [
   'request_uri',
 ]
 
-/** [CON-2] */
+/** Whether the text is a query of extra sign-in parameters: no name twice, and none that the console sets itself. [CON-2] */
 function isAuthorizeParams(value: string): boolean {
   if (!/^[A-Za-z0-9._~%+:/@!$'()*,;&=-]+$/.test(value)) return false
   const names = [...new URLSearchParams(value).keys()]
@@ -152,7 +152,7 @@ export function isHttpOrigin(value: string): boolean {
   return /^https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::\d+)?$/i.test(value) && URL.parse(value)?.origin === value.toLowerCase()
 }
 
-/** By OIDC an `iss` is a URL, but a few issuers leave `https://` out. */
+/** Whether the text may be an issuer. OIDC requires a URL, but a few issuers leave out `https://`. */
 function isIssuer(value: string): boolean {
   if (/\s/.test(value)) return false
   return (
@@ -160,7 +160,7 @@ function isIssuer(value: string): boolean {
   )
 }
 
-/** Whether nobody can read the requests on the way. [AUTH-13, REF-10] */
+/** Whether requests to this URL cannot be read on the way: https, or http on this machine. [AUTH-13, REF-10] */
 export function isSecureUrl(value: string): boolean {
   if (isUrlWith(value, 'https:')) return true
   return isUrlWith(value, 'http:') && ['localhost', '127.0.0.1', '[::1]'].includes(URL.parse(value)?.hostname ?? '')
@@ -172,7 +172,7 @@ function isStorageUrl(value: string): boolean {
   return value.startsWith('postgres://') && URL.parse(value) !== null
 }
 
-/** Presigned URLs begin with the endpoint, so a query or a fragment would end up in the middle of them. */
+/** Whether the text is an endpoint of an object store. Presigned URLs append to it, so it must have no query or fragment. */
 function isEndpoint(value: string): boolean {
   return isHttpUrl(value) && !/[?#@]/.test(value)
 }

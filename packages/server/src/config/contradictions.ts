@@ -3,8 +3,7 @@ import type { Config } from './config.ts'
 import { isOneOfSeveral } from './several-nodes.ts'
 
 /**
- * Values that are valid alone and not together. `about` is the key that the problem names, `with` are the other keys
- * that take part.
+ * Values that are valid one by one but not together. `about` is the key that the problem names; `with` are the other keys involved.
  */
 export interface Contradiction {
   readonly about: string
@@ -132,7 +131,7 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
   },
 ]
 
-/** An object store needs both keys. */
+/** Makes the contradiction of an object store without this key; it needs both of its keys. */
 function missingKey(about: string, keyOf: (config: Config) => string | null): Contradiction {
   return {
     about,
@@ -144,8 +143,8 @@ function missingKey(about: string, keyOf: (config: Config) => string | null): Co
 }
 
 /**
- * A sqlite: store has one process, which needs no bus. With `single_node` a bus is allowed, so that one configuration can serve
- * several places.
+ * Whether the relay is alone and needs no bus: a sqlite: store has one process. With `single_node` a bus is allowed, so that one configuration can
+ * serve several deployments.
  */
 function hasNobodyToConnect({ storage, cluster }: Config): boolean {
   return storage.url.startsWith('sqlite:') && !cluster.singleNode

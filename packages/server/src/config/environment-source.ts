@@ -46,8 +46,8 @@ const NAMES: readonly string[] = CONFIG_KEYS.flatMap(({ key }) =>
 )
 
 /**
- * Unknown RELAY_ variables are no error, since orchestrators inject some for a service named relay. A name close to a
- * known one gets a warning.
+ * Returns a warning for each unknown RELAY_ variable whose name is close to a known one. Other unknown ones are ignored, because orchestrators add some
+ * for a service named relay.
  */
 function likelyTypos(env: Environment): readonly string[] {
   const warnings: string[] = []

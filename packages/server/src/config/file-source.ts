@@ -108,10 +108,9 @@ function readSection(name: string, section: string, table: object, found: Found)
   }
 }
 
-/** The value of an unknown key is never shown: it may be a secret under a misspelt name. */
+/** Makes the problem of an unknown key. Never shows its value, which may be a secret under a misspelt name. */
 function unknownKey(source: string, section: string, keyName: string): Problem {
-  // A key with exactly this name in another section was put into the wrong table. Otherwise a similar name is
-  // suggested, first from this section.
+  // A key of exactly this name in another section is in the wrong table. Otherwise a similar name is suggested, first from this section.
   const elsewhere = CONFIG_KEYS.find((entry) => entry.name === keyName)
   const here = CONFIG_KEYS.filter((entry) => entry.section === section)
   const near = elsewhere ?? nearKey(keyName, here) ?? nearKey(keyName, CONFIG_KEYS)

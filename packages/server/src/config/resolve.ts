@@ -65,7 +65,7 @@ function decide(entry: KeyEntry, given: readonly Given[], problems: Problem[], b
   return effective
 }
 
-/** What is wrong with a required key that has no value: nobody gave one, or an empty one was given. */
+/** Returns the problem of a required key without a value: nobody set it, or somebody set it to an empty value. */
 function missing({ entry, kind }: Setting): Pick<Problem, 'problem' | 'got' | 'allowed'> {
   const { key } = entry
   const allowed = key.kind === 'text' ? ALLOWED_TEXTS[key.format] : allowedValues(key)
@@ -73,7 +73,7 @@ function missing({ entry, kind }: Setting): Pick<Problem, 'problem' | 'got' | 'a
   return { problem: 'not set, and the relay needs a value', got: 'nothing', allowed: `${allowed}; in the file or in ${key.env}` }
 }
 
-/** A contradiction with a value that is invalid by itself is not reported. [CFG-6] */
+/** Returns the contradictions between values that are valid one by one. [CFG-6] */
 function contradictions(config: Config, settings: readonly Setting[], bad: ReadonlySet<string>): readonly Problem[] {
   return CONTRADICTIONS.flatMap((rule) => {
     if ([rule.about, ...rule.with].some((label) => bad.has(label)) || !rule.broken(config)) return []
@@ -83,7 +83,7 @@ function contradictions(config: Config, settings: readonly Setting[], bad: Reado
 }
 
 function place(setting: Setting): Pick<Problem, 'source' | 'line' | 'subject' | 'got'> {
-  // A default is public, also the default of a secret.
+  // A default may be shown, even the default of a secret key.
   const isDefault = setting.kind === 'default' && setting.value !== null
   return {
     source: setting.source,

@@ -1,7 +1,7 @@
 import { MAX_PORT, MAX_TIMER_SECS } from './key-kinds.ts'
 import type { ConfigKey } from './key-kinds.ts'
 
-/** What the service does with documents, and how it reports. */
+/** Keys for the features of the service and for its reports. */
 export const FEATURE_KEYS = {
   permissions: {
     enforce_private_docs: {

@@ -1,7 +1,7 @@
 import { MAX_PORT, MAX_TIMER_SECS } from './key-kinds.ts'
 import type { ConfigKey } from './key-kinds.ts'
 
-/** Listeners, stores and processes. */
+/** Keys for listeners, stores and processes. */
 export const SERVICE_KEYS = {
   server: {
     host: {

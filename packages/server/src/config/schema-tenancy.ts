@@ -1,7 +1,7 @@
 import { MAX_PORT, MAX_TIMER_SECS } from './key-kinds.ts'
 import type { ConfigKey } from './key-kinds.ts'
 
-/** Who may call, and how much. */
+/** Keys that decide who may call, and how much. */
 export const TENANCY_KEYS = {
   auth: {
     issuer: {

@@ -98,7 +98,7 @@ function readList(key: ListKey, raw: unknown): Reading {
   return { kind: 'value', value: items }
 }
 
-/** For each form of a list: its allowed items, in words, and the most items. */
+/** For each form of list items: the allowed items, in words, and the most items. */
 const LIST_FORMS: Readonly<Record<ListKey['format'], { readonly allowed: string; readonly most: number }>> = {
   'origins-or-star': listOf('* or scheme://host[:port]'),
   origins: listOf('scheme://host[:port]'),

@@ -8,13 +8,13 @@ import { RefusedStart } from '../kernel/refused-start.ts'
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
-/** How a file may be sent, in the order of preference. */
+/** Encodings in which a file can be sent, the preferred one first. */
 export type Encoding = 'br' | 'gzip' | 'identity'
 
 /** A file of the console, ready to be sent. */
 export interface ConsoleFile {
   readonly mediaType: string
-  /** With quotes, as it stands in a header. Names the content, whatever its encoding. */
+  /** The ETag with quotes. It names the content, whatever the encoding. */
   readonly etag: string
   /** True when the name has a hash of the content, so that the file behind the name never changes. */
   readonly isImmutable: boolean
@@ -25,7 +25,7 @@ export interface ConsoleFile {
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>
 
 export const START_FILE = 'index.html'
-/** The one folder that a build has. */
+/** The only folder of a build. */
 export const ASSETS = 'assets'
 const HASHED = /-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -40,12 +40,12 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 const COMPRESSIBLE = ['.html', '.js', '.css', '.json', '.txt', '.svg']
-/** Close to the smallest result, at a tenth of the processor time. */
+/** Compresses nearly as well as the highest quality, in a tenth of the processor time. */
 const BROTLI_QUALITY = 9
 
 /**
- * Reads a built console into memory and compresses it. Nothing is read from the disk afterwards, so a request can name no file that is
- * not in the table. [CON-3, CON-4]
+ * Reads a built console into memory and compresses it. No request reads the disk, so a request cannot name a file that is not in the table. [CON-3,
+ * CON-4]
  *
  * @throws RefusedStart when the folder holds no built console
  */
@@ -87,7 +87,7 @@ async function compressed(bytes: Uint8Array): Promise<{ readonly br: Uint8Array;
   return { br, gzip: gzipped }
 }
 
-/** Chooses the encoding that a client takes and the file has. `header` is its Accept-Encoding; without one nothing is compressed. */
+/** Chooses an encoding that the client accepts and the file has. `header`: Accept-Encoding; without one the file is sent uncompressed. */
 export function chooseEncoding(header: string | undefined, file: ConsoleFile): Encoding {
   const taken = (header ?? '').split(',').flatMap((part) => {
     const [name = '', ...params] = part.split(';').map((text) => text.trim().toLowerCase())

@@ -24,7 +24,7 @@ describe('where the page may send requests', () => {
     expect(connect({ issuer })).toBe(allowed)
   })
 
-  it('[CON-5] names each origin once: the issuer, the object store, and what is configured', () => {
+  it('[CON-5] the policy names each origin once: the issuer, the object store, and those in the configuration', () => {
     const connectOrigins = ['https://tokens.example', 'https://id.example']
     expect(connect({ blobOrigin: 'https://objects.example', connectOrigins })).toBe(
       "'self' https://id.example https://objects.example https://tokens.example",

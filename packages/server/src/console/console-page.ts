@@ -1,4 +1,4 @@
-/** What the page needs to know before anybody is signed in; `config.json` has it. [CON-6] */
+/** Facts that the page needs before sign-in, as in `config.json`. [CON-6] */
 export interface ConsoleFacts {
   readonly issuer: string
   readonly clientId: string
@@ -11,12 +11,12 @@ export interface ConsoleFacts {
   readonly connectOrigins: readonly string[]
 }
 
-/** Where agents reach the relay. `null`: MCP is off. */
+/** Where agents reach the MCP endpoint; `null` when MCP is off. */
 export type McpPlace = { readonly kind: 'public' } | { readonly kind: 'local'; readonly port: number } | null
 
 const LOOPBACK_ORIGIN = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i
 
-/** What may stand in a policy: nothing in it ends a directive or stands for several hosts. */
+/** An origin that is safe in a policy: no character ends a directive or stands for several hosts. */
 const ORIGIN = /^https?:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::\d+)?$/i
 
 /** Makes the content of `config.json` for a page that was opened under `origin`. [CON-6] */
@@ -32,7 +32,7 @@ export function consoleConfig(facts: ConsoleFacts, mcp: McpPlace, origin: string
   }
 }
 
-/** A loopback listener is named only to a page on this machine: elsewhere its address would lead to another machine. */
+/** Returns the URL of the MCP endpoint. A loopback listener is named only to a page on this machine, where its address is valid. */
 function mcpUrlOf(mcp: McpPlace, origin: string): string | null {
   if (mcp?.kind === 'public') return `${origin}/mcp`
   return mcp !== null && LOOPBACK_ORIGIN.test(origin) ? `http://127.0.0.1:${mcp.port}/mcp` : null
@@ -65,7 +65,7 @@ function policyOf({ issuer, blobOrigin, connectOrigins }: ConsoleFacts): string 
   ].join('; ')
 }
 
-/** A few issuers leave `https://` out of their `iss`. Discovery cannot work for one that is no address at all. */
+/** Returns the origin of an issuer. A few issuers leave `https://` out of their `iss`; one that is no address cannot be used for discovery. */
 function originOfIssuer(issuer: string): string {
   const url = URL.parse(issuer)
   return url !== null && url.origin !== 'null' ? url.origin : `https://${issuer}`

@@ -25,7 +25,7 @@ const file = (description: string, type: string, schema: object) =>
       200: { description, content: { [type]: { ...schema } }, headers: FILE },
       304: { description: 'The caller holds it.', headers: FILE },
     },
-    // When the console is not enabled, or has no such file.
+    // NOT_FOUND when the console is not enabled or has no such file.
     errors: ['NOT_FOUND'],
   }) as const satisfies RouteExchange
 

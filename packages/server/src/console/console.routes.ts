@@ -6,7 +6,7 @@ import { ASSETS, chooseEncoding, type ConsoleFile, type ConsoleFiles, START_FILE
 import { consoleConfig, type ConsoleFacts, consoleHeaders, type McpPlace } from './console-page.ts'
 
 const DEFAULT_PATH = '/console'
-/** `headers` is replaced by that of the configuration. */
+/** Members of every console route. The configuration replaces `headers`. */
 const OPEN = {
   method: 'GET',
   credential: 'none',
@@ -51,11 +51,11 @@ export const CONSOLE_ROUTES = {
 } as const satisfies Record<string, RouteDeclaration>
 
 export interface ConsoleRoutesDeps {
-  /** `[console] path`: begins with a slash and does not end with one. */
+  /** `[console] path`, which begins with a slash and does not end with one. */
   readonly path?: string
   readonly files: ConsoleFiles
   readonly facts: ConsoleFacts
-  /** Asked for each request, since a port is known only when it is bound. */
+  /** Called for each request, because a port is known only when it is bound. */
   readonly mcp: () => McpPlace
 }
 
@@ -71,7 +71,7 @@ export function consoleRoutes({ path = DEFAULT_PATH, files, facts, mcp }: Consol
   const send = (nameOf: (params: RouteRequest['params']) => string) => (request: RouteRequest) =>
     Promise.resolve(sent(files.get(nameOf(request.params)), request))
   return [
-    // Relative, so that it also works behind a proxy that serves the relay below a path of its own.
+    // The location is relative, so that it also works behind a proxy that serves the relay below a path of its own.
     at(CONSOLE_ROUTES.redirect, async () => ({ kind: 'redirect', location: `${path.slice(path.lastIndexOf('/') + 1)}/` })),
     at(
       CONSOLE_ROUTES.page,
@@ -84,7 +84,7 @@ export function consoleRoutes({ path = DEFAULT_PATH, files, facts, mcp }: Consol
     })),
     at(
       CONSOLE_ROUTES.file,
-      // An encoded slash would name a file of another route.
+      // A name with an encoded slash would be a file of another route.
       send(({ file = '' }) => (file.includes('/') ? '' : file)),
     ),
     at(
@@ -98,7 +98,7 @@ function sent(file: ConsoleFile | undefined, request: RouteRequest): RouteReply 
   if (file === undefined) throw new RelayError('NOT_FOUND', 'The console has no such file.', { resource: 'file' })
   const caching = {
     'Cache-Control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
-    // Weak, because all encodings of the content have the same one.
+    // The ETag is weak, because all encodings of the content share it.
     ETag: `W/${file.etag}`,
   }
   const known = request.header('if-none-match')

@@ -18,8 +18,7 @@ export function createBlobReaders(deps: {
       const { workspaceId } = access
       const referenced = async () => (await store.referencing(workspaceId, hash)).some(isReadable(access))
       if (await referenced()) return true
-      // A new reference may be in live content only. Live documents are searched only where the caller may read them.
-      // [BLOB-2]
+      // Live content may have a reference that no stored body has yet. Only live documents that the caller may read are searched. [BLOB-2]
       const behind = (await store.list(workspaceId)).filter(
         (head) => isReadable(access)(head) && (residents.isResident(head) || head.coveredSeq < head.lastSeq),
       )

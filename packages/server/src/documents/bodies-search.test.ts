@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { silentLogger } from '../kernel/log.ts'
 import { openBodies, OverdueBody } from './bodies.ts'
 
-/** A search in this many paragraphs takes more than half a second. The pool ends a task that was given up only after so long. */
+/** A search in this many paragraphs takes more than 0.5 s. The pool ends an aborted task only after it ran that long. */
 const LONG = 100_000
 
 const query = (() => {
@@ -21,7 +21,7 @@ function searchIn(paragraphs: number) {
   return { query, naming: 'bare', bytes, bodies: [{ length: bytes.byteLength, wanted }] } as const
 }
 
-it('[AG-63] a search that is given up frees its thread, and one that is given up before it starts never runs', async () => {
+it('[AG-63] an aborted search frees its thread, and a search aborted before it starts never runs', async () => {
   await using bodies = openBodies({ maxBytes: 1_048_576, log: silentLogger, deadlineMs: 300_000 })
   const over = new AbortController()
   const searching = bodies.search(searchIn(LONG), over.signal)

@@ -19,23 +19,23 @@ const MIB = 1_048_576
 /** A longer body is never parsed on the main thread. [C1, H4] */
 const OFF_MAIN_BYTES = MIB
 /**
- * A tool that reads or edits a page builds a tree from its HTML: twenty times the work of parsing as many bytes of
- * JSON, and more for hostile HTML. [CONC-13, PROSE-21]
+ * Above this size a tool's read or edit of a page leaves the main thread. Building a tree from HTML costs twenty times as much as parsing
+ * the same number of bytes of JSON, and more for hostile HTML. [CONC-13, PROSE-21]
  */
 const PAGE_OFF_MAIN_BYTES = 64 * 1024
-/** Finding the way of one connector takes as long as parsing tens of kilobytes. [CONC-13] */
+/** Above this size an edit that routes connectors leaves the main thread: one route costs as much as parsing tens of kilobytes. [CONC-13] */
 const ROUTES_OFF_MAIN_BYTES = 2 * 1024
-/** The time to find the faults of a page grows with the square of its shapes and corners. [CONC-13, AG-109] */
+/** Above this size a read that looks for faults of a page leaves the main thread: its time grows with the square of the shapes. [CONC-13, AG-109] */
 const LINT_OFF_MAIN_BYTES = 8 * 1024
-/** A search builds the trees of all pages of many documents. [AG-64] */
+/** Above this size a search leaves the main thread: it builds the trees of all pages of many documents. [AG-64] */
 const SEARCH_OFF_MAIN_BYTES = 8 * 1024
 const DEADLINE_MS = 10_000
 const THREADS = 2
-/** A longer body takes so long that shorter bodies must not wait for it. [C11] */
+/** Work on a larger body takes so long that work on smaller bodies must not wait for it. [C11] */
 const HEAVY_BYTES = 4 * MIB
-/** After a longer body the thread holds so much memory that it is ended; the next task starts a new one. */
+/** After a larger body the thread is ended, because it would keep the memory; the next task starts a new one. */
 const ENDS_THREAD_BYTES = 16 * MIB
-/** Twice the memory that an honest body of 128 MiB needs. The large young generation saves a third of its time. */
+/** Twice the memory that an ordinary body of 128 MiB needs. The large young generation saves a third of the parsing time. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 2048, maxYoungGenerationSizeMb: 128 }
 
 /** The work on a body took longer than a call may take; nothing was written. */
@@ -100,7 +100,7 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     entry: new URL('./body-worker.ts', import.meta.url),
     size: THREADS,
     resourceLimits: RESOURCE_LIMITS,
-    // The deadline counts processor time, so that a busy machine is no reason to refuse a body.
+    // The deadline counts processor time, so a body is not refused only because the machine is busy.
     deadline: 'processor',
   })
   const lanes = createLanes({ slots: THREADS, perHolder: THREADS })
@@ -111,8 +111,8 @@ export function openBodies(options: { readonly maxBytes: number; readonly log: L
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS
     const outcome = await pool.run({ task, transfer, endsThread, deadlineMs, ...(givenUp !== undefined && { givenUp }) })
     if (outcome.kind === 'done') return outcome.result
-    // H4 limits what a body can cost, so an overdue task means a starved thread, or a page of tens of megabytes.
-    // A task that was given up gets the same error, which nobody reads.
+    // H4 limits the cost of a body. So an overdue task means a starved thread, or a page of tens of megabytes.
+    // An aborted task ends here too; nobody reads its error.
     if (outcome.kind !== 'failed') throw new OverdueBody()
     log.error('body.task_failed', 'reading or writing a document body failed in its thread', { detail: outcome.detail })
     throw new RelayError('UNAVAILABLE', 'The body could not be read now.')
@@ -187,7 +187,7 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
       return result.outcome
     },
     async read(given) {
-      // The search for faults compares the shapes of a page with each other, so it leaves the main thread earlier.
+      // The search for faults compares the shapes of a page with each other, so it leaves the main thread at a smaller size.
       const isShort = given.bytes.byteLength <= (isLinted(given) ? LINT_OFF_MAIN_BYTES : PAGE_OFF_MAIN_BYTES)
       const bytes = isShort ? given.bytes : given.bytes.slice()
       const task = { ...given, kind: 'read', bytes } as const
@@ -206,7 +206,7 @@ function bodyVerbs(runOffMain: RunOffMain, maxBodyBytes: number): BodyVerbs {
   }
 }
 
-/** Replaces the reason of the signal by a RelayError. Work that is given up before it starts rejects with that reason. */
+/** Rethrows an error. Throws OverdueBody when `over` is aborted: a search aborted before it started rejects with the signal's reason. */
 function overdueOr(error: unknown, over: AbortSignal | undefined): never {
   throw over?.aborted === true ? new OverdueBody() : error
 }

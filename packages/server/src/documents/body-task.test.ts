@@ -4,7 +4,7 @@ import { runBodyTask } from './body-task.ts'
 const MIB = 1_048_576
 
 describe('settling the title of a prepared body again', () => {
-  it('[BODY-10] [CFG-2] settling against another stored title changes only the title, and an empty title is shown as Untitled Document', () => {
+  it('[BODY-10] [CFG-2] settling again changes only the title, and shows an empty one as Untitled Document', () => {
     const bytes = Buffer.from('{"name":"Plan","title":"","version":7,"tags":["a"]}')
     const prepared = runBodyTask({ kind: 'prepare', bytes, docId: 'd', storedTitle: null, maxBytes: MIB })
     if (prepared.kind !== 'prepared') throw new Error(prepared.kind)

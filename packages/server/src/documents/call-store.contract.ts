@@ -79,7 +79,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       expect(await listed(head)).toEqual([])
     })
 
-    it('[AG-72] a call can be undone by one other call only; a second undo answers not-undoable, not conflict, and writes nothing', async () => {
+    it('[AG-72] a call can be undone once; a second undo answers not-undoable and writes nothing', async () => {
       const head = await create()
       const [call, undo] = [aCall(), aCall({ tool: 'undo', answer: '{"kept":"\\\\ \\u0000"}' })]
       const next = written(await write(head, call))
@@ -92,7 +92,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
       ])
     })
 
-    it('[AG-68] an undo of two calls is refused when one of them was undone before, even when it would change only what the other wrote', async () => {
+    it('[AG-68] an undo of two calls is refused when one was undone before, even if nothing of it is left', async () => {
       const [first, second, undo] = [aCall(), aCall(), aCall({ tool: 'undo' })]
       const next = written(await write(written(await write(await create(), first)), second))
       const undone = written(await write(next, { ...undo, undoes: [second.callId], targets: [second.callId] }))
@@ -102,7 +102,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
     })
 
     it(
-      '[AG-67] a document keeps its newest 500 calls and 16 MiB of them',
+      '[AG-67] a document keeps at most its newest 500 calls, and at most 16 MiB of calls',
       async () => {
         let head = await create()
         await store.record(
@@ -120,7 +120,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
     )
 
     it(
-      '[AG-67] a workspace keeps 64 MiB of calls, the oldest going first, and the newest is never removed',
+      '[AG-67] a workspace keeps 64 MiB of calls: the oldest go first, and the newest is never removed',
       async () => {
         const workspaceId = `ws ${randomUUID()}`
         const heads = await Promise.all(Array.from({ length: 5 }, () => create(workspaceId)))
@@ -192,7 +192,7 @@ export function describeCallStoreContract(name: string, open: () => Promise<Open
         expect(await step(1_000_000, removal())).toEqual([1])
         expect(await step(1_001_000, removal())).toEqual([1])
         expect(await step(1_000_000 + MINUTE_MS, removal())).toEqual([3, 1])
-        // Somebody else writes, then somebody without a call.
+        // First another person writes a call; then a write without a call follows.
         head = written(await write(head, aCall({ sub: 'bob' }), { nowMs: 1_061_000 }))
         expect(await step(1_062_000, removal())).toEqual([5, 3, 1])
         head = written(await store.documents.write(change(head, '{"by":"hand"}', { nowMs: 1_063_000 })))

@@ -13,7 +13,7 @@ export interface CallWrite {
   readonly caller: string | null
   readonly changed: number
   readonly removed: number
-  /** A `ChangeSet` as JSON: what the call changed and what that was before. `null` when the call cannot be undone. */
+  /** A `ChangeSet` as JSON: the changes of the call, and the content before them. `null` when the call cannot be undone. */
   readonly record: Uint8Array | null
   /** SHA-256 of every blob that the record references, sorted, each once. [BLOB-16] */
   readonly blobReferences: readonly string[]

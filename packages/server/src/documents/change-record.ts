@@ -44,7 +44,7 @@ const MOST_VERSIONS = 64
  * nodes announced last. The oldest entry is forgotten first. [AG-20]
  */
 export class ChangeRecord {
-  /** By the part that was changed, the latest change last. */
+  /** The last change of each part, by part; the latest change is last. */
   readonly #changes = new Map<string, RecordedChange>()
   /** Changes that other nodes have announced, by version, the oldest first. */
   readonly #elsewhere = new Map<number, ChangeElsewhere>()

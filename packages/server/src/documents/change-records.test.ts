@@ -104,7 +104,7 @@ describe('the record of changes of a cold document', () => {
     expect(records.isHeld(one)).toBe(false)
   })
 
-  it('[AG-20] [AG-23] a record keeps the last 64 versions that other nodes announced, except those it has noted itself', () => {
+  it('[AG-20] [AG-23] a record keeps the last 64 versions announced by other nodes, except those whose parts it noted', () => {
     const record = new ChangeRecord()
     const ann = { who: { id: 'ann', kind: 'person' }, caller: null } as const
     for (let version = 1; version <= 100; version++) record.noteElsewhere(ann, version, 0)

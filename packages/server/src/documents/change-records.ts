@@ -35,7 +35,7 @@ interface Held {
 export function createChangeRecords(): ChangeRecords {
   const documents = new Map<string, Held>()
   const listeners: RecordListener[] = []
-  // Neither part can contain a NUL. [BODY-11]
+  // NUL separates the two ids, because neither can contain it. [BODY-11]
   const keyOf = ({ workspaceId, id }: DocumentRef): string => `${workspaceId}\0${id}`
   const told = (ref: DocumentRef, isHeld: boolean): void => {
     for (const listener of listeners) listener.held(ref, isHeld)

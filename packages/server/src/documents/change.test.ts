@@ -207,7 +207,7 @@ describe('transfer of a document', () => {
     expect((await transfer('given', { to_user_id: 'ann' })).json.errorCode).toBe('OWNER_REQUIRED')
   })
 
-  it('[REST-23] a transfer accepts the other spelling of its member, and one to the present owner changes nothing', async () => {
+  it('[REST-23] a transfer accepts both spellings of its member; a transfer to the present owner changes nothing', async () => {
     await put('named')
     expect((await transfer('named', { newOwnerId: 'ann', newOwnerName: 'Ann' })).status).toBe(204)
     expect((await get('named')).json).toMatchObject({ ownerName: 'ann', serverVersion: 1 })

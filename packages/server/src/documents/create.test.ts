@@ -19,7 +19,7 @@ afterAll(() => relay[Symbol.asyncDispose]())
 
 const ann: Access = { sub: 'ann', workspaceId: 'default', role: 'member', limits: NO_LIMITS }
 
-/** A creation that takes its document and page ids from `ids`. After a list of three it mints `doc-4`, `page-5` and so on. */
+/** Makes a creation that takes its ids from `ids`. When `ids` has only three, further ids are `doc-4`, `page-5` and so on. */
 function creation(ids: readonly string[], more: Partial<Creation> = {}): Creation {
   let next = 0
   return {
@@ -81,7 +81,7 @@ describe('creating a blank document', () => {
     })
   })
 
-  it('[MCP-15] a creation that is given up before it is stored stores nothing', async () => {
+  it('[MCP-15] a creation aborted before it is stored stores nothing', async () => {
     const caller = new AbortController()
     const events = relay.events.length
     const given = creation(['doc-left', 'c', 'p'], { signal: caller.signal })
@@ -139,7 +139,7 @@ describe('deleting with conditions', () => {
     expect(relay.events).toHaveLength(count)
   })
 
-  it('[MCP-15] a deletion that is given up while it waits deletes nothing', async () => {
+  it('[MCP-15] a deletion aborted while it waits deletes nothing', async () => {
     await relay.documents.create(ann, creation(['doc-g', 'c', 'p']))
     const caller = new AbortController()
     const gone = relay.documents.remove(ann, 'doc-g', { signal: caller.signal })

@@ -33,7 +33,7 @@ export interface NewIds {
   readonly id: string
   readonly canvasPageId: string
   readonly prosePageId: string
-  /** Names the call; absent in an answer that an older release remembered. [AG-29] */
+  /** Id of the call; absent in an answer that an older release stored. [AG-29] */
   readonly callId?: string
 }
 
@@ -42,7 +42,7 @@ export interface Created extends NewIds {
   readonly version: number
 }
 
-/** A refusal says that the request id was used for another call. */
+/** The refusal: the request id was used for another call. */
 export type CreateOutcome = Created | Repeated<NewIds> | Refusal
 
 /**
@@ -125,7 +125,7 @@ function fittingBlank(access: Access, blank: Omit<Creation, 'mint'> & NewIds, { 
   return { nowMs, body }
 }
 
-/** A creation is listed with the calls of its document and cannot be undone. [AG-72] */
+/** Makes the stored call of a creation, which is listed with the calls of its document and cannot be undone. [AG-72] */
 function creationCall({ sub }: Access, callId: string): CallWrite {
   const kept = { record: null, blobReferences: [], undoes: [], answer: null }
   return { callId, tool: 'create_document', sub, client: null, caller: null, changed: NEW_PAGES, removed: 0, ...kept }

@@ -16,7 +16,7 @@ export type DocumentEvent =
       readonly ref: DocumentRef
       readonly before: DocumentHead
       readonly tombstone: Tombstone
-      /** Id of the document that a restore put in its place. [WS-63] */
+      /** Id of the document with which a restore replaced the deleted one. [WS-63] */
       readonly successor?: string
       readonly actor: string
     }

@@ -38,7 +38,7 @@ export interface DocumentHead extends DocumentRef {
   readonly titleChangedAtMs: number
   /** UTF-8 length of the stored body, plus that of a share list that is not empty. [BODY-14] */
   readonly sizeBytes: number
-  /** What lists and checks need of the body, so that they do not have to read it. */
+  /** Facts of the body that lists and checks need, so that they do not have to read the body. */
   readonly facts: BodyFacts
   /** Newest sequence of the document's log, 0 before the first record. */
   readonly lastSeq: number
@@ -77,8 +77,7 @@ export type DocumentState =
   | { readonly kind: 'absent' }
 
 /**
- * What must still hold in the transaction. When it does not, the write answers `conflict` or `unsettled` and never
- * throws.
+ * The state that a write expects in its transaction. In another state the write answers `conflict` or `unsettled`; it never throws for that.
  */
 export type WriteExpectation =
   | { readonly kind: 'document'; readonly key: number; readonly version: number }
@@ -138,7 +137,7 @@ export interface DocumentWrite {
   readonly capture?: { readonly reason: 'zeroing' } | { readonly reason: 'removal'; readonly sub: string }
   /** Makes sure that this write is done at most once: the request is remembered in the same transaction. [TOOL-22] */
   readonly once?: OnceWrite
-  /** Stores the call that this write is, in the same transaction. [AG-66] */
+  /** The tool call that makes this write; it is stored in the same transaction. [AG-66] */
   readonly call?: CallWrite
   /**
    * What other nodes learn of the write. Absent for a write that changes nothing that a reader sees, for example one that only

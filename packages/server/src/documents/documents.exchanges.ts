@@ -11,13 +11,13 @@ export const DOCUMENT_ID: ExchangeParameter = {
   description: 'The document. 1 to 256 bytes without slashes, `..` and control characters.',
   schema: { type: 'string', minLength: 1 },
 }
-/** [REST-10] */
+/** The header of content that only the caller may cache. [REST-10] */
 export const PRIVATE_CONTENT = { 'Cache-Control': '`private, no-cache`.' } as const
 const UNCACHED = { 'Cache-Control': '`no-store`.' } as const
 export const VERSION_ETAG = { ETag: 'The stored version, `"<version>"`; at level view `"<version>-v"`.' } as const
 export const IF_NONE_MATCH: ExchangeParameter = { description: 'ETags the caller holds.', schema: TEXT }
 
-/** [BODY-15] */
+/** The schema of a document in lists, saves and events. [BODY-15] */
 export const DOCUMENT_METADATA = {
   title: 'DocumentMetadata',
   type: 'object',
@@ -72,7 +72,7 @@ const SAVED_DOCUMENT: JsonSchema = {
 
 const ENTRIES = { type: ['array', 'object'], description: 'A list, or an object by id.' } as const
 
-/** [BODY-1] */
+/** The schema of the reference library of a body. [BODY-1] */
 const REFERENCES: JsonSchema = {
   type: 'object',
   description:

@@ -13,8 +13,8 @@ import { ydocBytes } from './ydoc.ts'
 
 const CONTENT_HEADERS = { 'Cache-Control': 'private, no-cache' }
 /**
- * Browsers must not cache a body. Its ETag is only its version, which a document with the same id in another workspace can have too.
- * In spite of `Vary` a browser sends an ETag that it got for another workspace or person, and on 304 it would show that body. [REST-20]
+ * Browsers must not cache a body. The ETag is only the version, and a document with the same id in another workspace may have the same one.
+ * Despite `Vary` a browser sends an ETag of another workspace or person, and on 304 it would show that body. [REST-20]
  */
 const BODY_HEADERS = { 'Cache-Control': 'no-store' }
 const checkParams = (params: Readonly<Record<string, string>>): void => checkDocumentId(params.id ?? '')

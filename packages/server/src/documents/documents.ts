@@ -72,7 +72,7 @@ export function createDocuments(given: DocumentsDeps): Documents {
     const heads = await store.list(access.workspaceId)
     const isMine = (head: DocumentHead): boolean => readerOf(access, head, deps) !== null
     const behind = heads.filter((head) => (residents.isResident(head) || isBehindElsewhere(head)) && isMine(head))
-    // A live document that does not answer is listed as it is stored, so that it does not make the list fail. [LIFE-8]
+    // A live document that does not answer is listed as stored, so that it does not fail the whole list. [LIFE-8]
     if (behind.length > 0) await residents.settleAll(behind)
     const current = behind.length === 0 ? heads : await store.list(access.workspaceId)
     return pageOf(current, query, (head) => readerOf(access, head, deps))

@@ -22,7 +22,7 @@ export interface BodyEdit {
   readonly sub: string
   /** Whether the result contains `delta`, for the record of changes. [AG-20] */
   readonly isRecorded?: boolean
-  /** What the caller saw before. */
+  /** What the caller saw of the document before the edit. */
   readonly seen?: Seen
 }
 

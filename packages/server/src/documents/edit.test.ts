@@ -112,7 +112,7 @@ describe('edits of cold documents', () => {
     expect(await shown(id)).toMatchObject({ serverVersion: 3 })
   })
 
-  it('[MCP-15] an edit given up before the commit writes nothing, one given up later is written', async () => {
+  it('[MCP-15] an edit aborted before the commit writes nothing; one aborted later is written', async () => {
     const id = await create()
     const caller = new AbortController()
     const given = input(id, 'set_prose', set('<p>2</p>'), { signal: caller.signal })
@@ -125,7 +125,7 @@ describe('edits of cold documents', () => {
     expect(writes).toHaveLength(1)
   })
 
-  it('[TOOL-8] [TOOL-20] [MCP-25] [MCP-27] an edit refused for its version, right or missing document changes nothing and returns the facts', async () => {
+  it('[TOOL-8] [TOOL-20] [MCP-25] [MCP-27] a refused edit changes nothing and returns the facts of the refusal', async () => {
     const id = await create()
     const given = input(id, 'set_prose', set('<p>2</p>'))
     expect(await edit({ ...given, expectedVersion: 4 })).toMatchObject({
@@ -183,7 +183,7 @@ describe('edits of cold documents', () => {
     expect(await contentOf(id)).toMatch(/two.*new 7.*new 6.*new 0/)
   })
 
-  it('[CONC-9] [LIFE-16] [TOOL-21] growth above the size limit or quota is refused and counted, as an edit and as a dry run; shrinking passes', async () => {
+  it('[CONC-9] [LIFE-16] [TOOL-21] growth above size limit or quota is refused and counted; shrinking passes', async () => {
     const id = await create()
     const grow = input(id, 'insert_block', set('<p>more</p>'))
     const small = { ...ANN, limits: { ...NO_LIMITS, maxDocBytes: 100 } }
@@ -223,7 +223,7 @@ describe('edits of cold documents', () => {
       clearInterval(timer)
       return longest
     }
-    // Garbage collection or a busy machine can lengthen one of the three; an edit that blocks would lengthen all of them.
+    // Garbage collection or a busy machine may lengthen one of the three turns; an edit that blocks would lengthen all of them.
     const turns = [await longestTurnMs('second'), await longestTurnMs('third'), await longestTurnMs('fourth')]
     const longest = Math.min(...turns)
     expect(longest).toBeLessThan(100)

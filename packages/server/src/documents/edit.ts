@@ -25,7 +25,7 @@ export interface EditInput
   readonly author?: Author
 }
 
-/** The caller of an edit. `seen` is read when it is the turn of the edit, after all earlier writes of the document. [AG-17, AG-20] */
+/** The caller of an edit. `seen` is read when the edit's turn comes, after all earlier writes of the document. [AG-17, AG-20] */
 export interface EditWriter {
   readonly author: Author
   readonly seen: Seen
@@ -47,7 +47,7 @@ export async function editDocument(access: Access, input: EditInput, deps: Writi
   const write = async (): Promise<EditOutcome> => {
     const outcome = await store({ ...request, ...(writer && { seen: writer.seen }) }, signal, deps)
     writer?.noting?.()
-    // The changes are recorded in this turn, since the next write of the document reads the record.
+    // The changes are recorded before the next write of the document, which reads the record.
     if (outcome.kind === 'edited' && outcome.changed && outcome.delta !== undefined && !request.dryRun)
       deps.records?.note(
         ref,

@@ -32,7 +32,7 @@ export interface CallChanges extends Pick<Counts, 'gone'> {
   readonly record: string | null
 }
 
-/** [AG-67] */
+/** A larger record is not stored, and its call cannot be undone. [AG-67] */
 const MOST_RECORD_BYTES = 1_048_576
 const CALL_ID_CHARACTERS = 12
 
@@ -60,7 +60,7 @@ export function triedEffects(effects: Effects): Effects {
   return tried
 }
 
-/** A call that removes at least this much of one kind leaves a recovery point of the state before it. [AG-31] */
+/** A call that removes at least this many of one kind stores the state before it as a recovery point. [AG-31] */
 const LARGE = { texts: 5, shapes: 5, pages: 1 } as const
 
 function isLargeRemoval(gone: Counts['gone']): boolean {

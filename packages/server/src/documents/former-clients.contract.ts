@@ -7,12 +7,12 @@ import { creation, endOfLog, update, written } from './testing/document-writes.t
 
 const DAY_MS = 86_400_000
 
-/** An update in which each of these Y clients wrote a letter. */
+/** Makes an update in which each of these Y clients wrote a letter. */
 function updateOf(clients: readonly number[]): Uint8Array {
   const doc = new Y.Doc()
   doc.transact(() => {
     for (const client of clients) {
-      // New structs get the client id that the document has when they are made.
+      // A new struct gets the client id that the Y.Doc has at that moment.
       doc.clientID = client
       doc.getArray('letters').insert(0, ['x'])
     }

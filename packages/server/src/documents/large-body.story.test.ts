@@ -85,7 +85,7 @@ describe('reading bodies', () => {
     await expect(late).rejects.toBeInstanceOf(OverdueBody)
   })
 
-  it('[BODY-10] a short and a long body settle their title again when the stored title is another one than at first', async () => {
+  it('[BODY-10] short and long bodies settle their title again when the stored title has changed', async () => {
     await using bodies = openBodies({ maxBytes: 128 * MIB, log: silentLogger })
     for (const pad of ['', 'x'.repeat(2 * MIB)]) {
       const raw = Buffer.from(JSON.stringify({ name: 'A', title: 'B', pad }))

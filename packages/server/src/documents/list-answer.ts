@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { ListedPage } from './listing.ts'
 import { documentMetadata } from './metadata.ts'
 
-/** A part is full at this many characters, which are about a millisecond of work. */
+/** A part is complete at this many characters; making them takes about 1 ms. */
 const PART_CHARACTERS = 262_144
 
 /**

@@ -124,7 +124,7 @@ describe('reads and writes of open documents', () => {
     expect(live.calls).toEqual([])
   })
 
-  it('[LIFE-8] a live document that cannot be settled fails its own GET and not the list', async () => {
+  it('[LIFE-8] a live document that cannot be settled fails its own GET, but not the list', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     live.open.add('doc')
@@ -142,7 +142,7 @@ describe('reads and writes of open documents', () => {
     expect(live.calls.filter((call) => call === 'put doc')).toHaveLength(1)
   })
 
-  it('[LIFE-13] [LIFE-15] a cold PUT that finds the log ahead of the body settles first and is stored then', async () => {
+  it('[LIFE-13] [LIFE-15] a cold PUT settles a document whose log is ahead of its body, and is then stored', async () => {
     const { relay, live } = await startLive()
     await using _ = relay
     const state = await relay.storage.documents.state(REF)

@@ -6,7 +6,7 @@ import { jsonLimits, parseJsonBytes } from '@docrelay/model/json-scan'
 /** Largest file in bytes that is read as a local document. [LOCAL-2] */
 export const MAX_LOCAL_BYTES = 64 * 1024 * 1024
 
-/** The file of a local document, as reads use it; plain data. */
+/** A parsed file of a local document, in the form that reads use; plain data. */
 export interface LocalBody {
   readonly kind: 'local'
   /** The bytes in the form of a stored body. */

@@ -3,7 +3,7 @@ import type { Level } from '../access/access.ts'
 import { visibleShares } from '../access/shares.ts'
 import type { DocumentHead } from './document-store.port.ts'
 
-/** Who reads a document: the user id, and the level of that user on the document. */
+/** A reader of a document: the user id, and the level of that user on the document. */
 export interface Reader {
   readonly sub: string
   readonly level: Exclude<Level, 'none'>

@@ -12,7 +12,7 @@ function pageChanges({ pageId, isNew, isGone }: PageDelta): readonly NotedChange
   return isNew === true || isGone === true ? [{ kind: 'page', pageId, id: null, isRemoved: isGone === true }] : []
 }
 
-/** Names a list or table by the blocks with ids in it. When only blocks without ids changed, returns one change without id. */
+/** Returns the changed blocks. A list or table is named by the blocks with ids in it. If only blocks without ids changed: one change without id. */
 function blockChanges({ pageId, written, gone }: PageDelta): readonly NotedChange[] {
   const now = idsOf(written)
   const known = new Set(now)

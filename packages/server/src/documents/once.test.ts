@@ -109,14 +109,14 @@ it('[TOOL-22] [C7] a write that was stored without confirmation is found, and it
   expect(await inserted()).toBe(1)
 })
 
-it('[TOOL-22] a write that was lost fails with NOT_PERSISTED, and repeating it writes', async () => {
+it('[TOOL-22] a lost write fails with NOT_PERSISTED, and its repeat writes', async () => {
   insteadOfWrite = () => Promise.reject(new RelayError('NOT_PERSISTED', 'The commit failed.'))
   await expect(insert()).rejects.toMatchObject({ code: 'NOT_PERSISTED' })
   expect(await insert()).toMatchObject({ kind: 'edited' })
   expect(await inserted()).toBe(1)
 })
 
-it('[TOOL-22] a request that another process did meanwhile returns its answer instead of a second write or a conflict', async () => {
+it('[TOOL-22] a request that another process completed meanwhile returns that answer, without a second write', async () => {
   const meanwhile = async (store: DocumentStore, write: DocumentWrite) => {
     await store.write(write)
     return store.write(write)

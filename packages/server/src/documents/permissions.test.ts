@@ -44,7 +44,7 @@ const COLUMNS: readonly Column[] = [
   ['viewer, enforcement off', { sub: 'zoe', role: 'viewer' }, false, true, false, false],
 ]
 
-/** What PERM-4 answers for an operation that needs `needed`. */
+/** Returns the error code by PERM-4 for an operation that needs `needed`. */
 function refusalOf(column: Column, needed: 'view' | 'edit' | 'owner'): string {
   const [, as, , read] = column
   if (!read) return 'VIEW_FORBIDDEN'

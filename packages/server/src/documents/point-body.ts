@@ -47,7 +47,7 @@ export function restoredBody(bytes: Uint8Array, as: RestoredAs): StoredBody | nu
   })
 }
 
-/** Returns `null` when the reader of stored bytes throws anything. */
+/** Returns the result of `read`, or `null` when it throws: the stored bytes cannot be decoded. */
 function decoded<T>(read: () => T): T | null {
   try {
     return read()

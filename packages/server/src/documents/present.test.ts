@@ -20,7 +20,7 @@ const head = (over: Partial<DocumentHead>): DocumentHead =>
 
 const owner = { sub: 'ann', level: 'owner' } as const
 const SERVER = ['serverVersion', 'version', 'ownerId', 'ownerName', 'isRelayDocument', 'collectionId', 'sharedWith']
-/** Open members of any name but those that the model or the relay reads. */
+/** Members with any names except those that the model or the relay reads. */
 const members = fc.dictionary(
   fc
     .string({ unit: anyCharacter })

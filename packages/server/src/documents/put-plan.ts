@@ -55,12 +55,12 @@ export function planPut(state: DocumentState, request: PutRequest): PutRefusal |
   )
 }
 
-/** Bytes of the share list after a planned PUT. [BODY-14] */
+/** Returns the bytes of the share list after a planned PUT. [BODY-14] */
 export function plannedSharedBytes(state: DocumentState, { set }: PlannedPut): number {
   return sharedBytes(set.sharedWith ?? (state.kind === 'document' ? state.head.sharedWith : []))
 }
 
-/** The refusal of a write whose transaction found its growth over quota. [LIFE-16, interface Limits rule 4] */
+/** Makes the refusal of a write whose transaction found the growth over quota. [LIFE-16, interface Limits rule 4] */
 export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota' }>, access: Access): PutRefusal {
   const { usedBytes, addedBytes } = outcome
   const { quotaBytes, quotaSource: source } = access.limits
@@ -76,7 +76,7 @@ export function quotaRefusal(outcome: Extract<WriteOutcome, { kind: 'over-quota'
   )
 }
 
-/** The refusal of a write to a document whose log has a gap. [LIFE-5] */
+/** Makes the refusal of a write to a document whose log has a gap. [LIFE-5] */
 export function needsRepair(docId: string): PutRefusal {
   return refusal('NEEDS_REPAIR', `${NEEDS_REPAIR_TEXT} Document ${docId} cannot be written before that.`, { docId })
 }
@@ -85,8 +85,7 @@ export const NEEDS_REPAIR_TEXT =
   'The log of the document lacks an edit that later ones build on: a client that still has it must connect, or the operator runs `relay repair`.'
 
 /**
- * Whether one write is a suspicious zeroing: all shapes vanish, or two or more prose pages lose their content.
- * [LIFE-18]
+ * Whether a write is a suspicious zeroing: all shapes vanish, or two or more prose pages lose their content. [LIFE-18]
  */
 export function zeroes(before: BodyFacts, after: BodyFacts): boolean {
   return (before.shapeCount > 0 && after.shapeCount === 0) || before.filledProsePageCount - after.filledProsePageCount >= 2
@@ -184,7 +183,7 @@ function plan(state: DocumentState, request: PutRequest): PlannedPut {
   }
 }
 
-/** The refusal of a write to a deleted document. [REST-15] */
+/** Makes the refusal of a write to a deleted document. [REST-15] */
 export function tombstoned({ deletedAtMs, lastServerVersion }: Tombstone): PutRefusal {
   return refusal('TOMBSTONED', 'The document was deleted.', { deletedAt: deletedAtMs, lastServerVersion })
 }

@@ -114,7 +114,7 @@ describe('versions', () => {
     expect(relay.events.filter((event) => event.kind === 'created' && event.head.id === 'crowd')).toHaveLength(1)
   })
 
-  it('[REST-19] If-Match acts as expectedVersion with 412, * requires existence, and when both are given they must agree', async () => {
+  it('[REST-19] If-Match acts as expectedVersion with 412, * requires existence, and both together must agree', async () => {
     await put('matched', {})
     const withMatch = (id: string, value: string, query = '') => put(id, {}, { headers: { 'if-match': value }, query })
     const codeOf = async (answer: ReturnType<typeof withMatch>) => [(await answer).status, (await answer).json.currentVersion]
@@ -306,7 +306,7 @@ describe('bodies of a PUT', () => {
 })
 
 describe('further effects of a PUT', () => {
-  it('[LIFE-16] [interface Limits 4] a growing save over quota answers 507 with the numbers; shrinking, equal saves and deletes always work', async () => {
+  it('[LIFE-16] [interface Limits 4] over quota a growing save answers 507; other saves and deletes still work', async () => {
     const limited = (quota: number, id: string, name: string) =>
       relay.call('PUT', `/api/docs/${id}`, {
         as: { sub: 'ann', wsp: [{ id: 'small', role: 'member', quota_bytes: quota }] },

@@ -2,7 +2,7 @@ import type { DocumentHead, DocumentRef } from './document-store.port.ts'
 
 /** The heads of at most this many documents are remembered. */
 const MOST_HEADS = 1_000
-/** The head of a larger document is not remembered: its size counts the share list, which may have a MiB. */
+/** A head with a larger document is not remembered: the size includes the share list, which may have 1 MiB. */
 const MOST_BYTES = 65_536
 
 /**

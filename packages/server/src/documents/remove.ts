@@ -8,9 +8,9 @@ import { auditFields, inTurn, refuseContended, unknownDocument, type WritingDeps
 
 /** Conditions of a deletion. */
 export interface Removal {
-  /** The version that the document must have, after every edit before the call was stored; another one is refused. [TOOL-20, REST-22] */
+  /** The version that the document must have after every earlier edit was stored; otherwise the deletion is refused. [TOOL-20, REST-22] */
   readonly expectedVersion?: number | undefined
-  /** The code for another version; VERSION_CONFLICT when absent. [REST-19] */
+  /** The error code for a version that differs; default VERSION_CONFLICT. [REST-19] */
   readonly mismatch?: 'VERSION_CONFLICT' | 'PRECONDITION_FAILED' | undefined
   /** Checks everything and deletes nothing. [TOOL-21] */
   readonly dryRun?: boolean | undefined
@@ -60,7 +60,7 @@ async function remove(
     ...auditFields(access, ref.id),
     version: tombstone.lastServerVersion,
   })
-  // The document is deleted durably, so a failure to drop its live copy is logged and is no error for the caller.
+  // The deletion is durable, so a failure to drop the live copy is logged and not thrown.
   await deps.residents.drop(ref).catch((error: unknown) => {
     deps.log.error('document.drop_failed', 'the live copy of a deleted document could not be dropped', {
       docId: ref.id,

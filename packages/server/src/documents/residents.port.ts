@@ -17,7 +17,7 @@ export interface PutRequest {
   readonly access: Access
   readonly accessPolicy: AccessPolicy
   readonly body: PreparedBody
-  /** `null`: not given. [REST-16] */
+  /** `null`: the PUT names no version. [REST-16] */
   readonly expectedVersion: number | null
   /** From If-Match or If-None-Match: a mismatch is PRECONDITION_FAILED instead of VERSION_CONFLICT. [REST-19] */
   readonly precondition: 'none' | 'if-match' | 'must-exist' | 'must-not-exist'
@@ -50,7 +50,7 @@ export interface EditRequest {
   readonly edit: EditName
   /** Arguments that passed the schema of the tool. */
   readonly args: unknown
-  /** `null`: not given. [TOOL-20] */
+  /** `null`: the call names no version. [TOOL-20] */
   readonly expectedVersion: number | null
   /** Does everything except storing, broadcasting and showing the agent. [TOOL-21] */
   readonly dryRun: boolean

@@ -11,7 +11,7 @@ import { type NewShare, replacedShares } from './sharing.ts'
 const SECRET = 'a-secret-of-sixteen'
 const mia = { sub: 'mia', role: 'member' }
 const live: string[] = []
-/** What happens to a write before it reaches the store. */
+/** Called before each write reaches the store. */
 let before: (write: DocumentWrite) => Promise<void> | void = () => {}
 let relay: RestRelay
 beforeAll(async () => {
@@ -131,7 +131,7 @@ describe('purging a member', () => {
     expect(await headOf(ws, 'a')).toMatchObject({ version: 3, sharedWith: ['eve'] })
   })
 
-  it('[REST-33] a document deleted meanwhile is not counted', async () => {
+  it('[REST-33] purge-member does not count a document deleted meanwhile', async () => {
     const ws = workspace()
     await put(ws, 'a', { sharedWith: ['ben'] })
     const { key } = await headOf(ws, 'a')

@@ -10,18 +10,18 @@ import { auditFields, requireLevel, unknownDocument, type WritingDeps } from './
 
 /** The most entries of a share list. [BODY-13] */
 export const MAX_SHARES = 1000
-/** At most this many documents of a workspace are changed at one time, so that its other writers get their turn. */
+/** At most this many documents of a workspace are changed at a time, so that other writers get their turn. */
 const PURGED_AT_ONCE = 16
 
 /** One user of a share list as a caller wants it; `none` leaves the user out. */
 export interface NewShare {
   readonly userId: string
-  /** `null`: not given. */
+  /** `null`: the caller gave no name. */
   readonly userName: string | null
   readonly permission: 'view' | 'edit' | 'owner' | 'none'
 }
 
-/** `name` becomes ownerName; when it is `null`, the user id does. */
+/** The new owner of a document. `name` becomes ownerName; if it is `null`, the user id does. */
 export interface NewOwner {
   readonly sub: string
   readonly name: string | null
@@ -119,19 +119,19 @@ async function purgeFrom(deps: WritingDeps, { workspaceId, id }: DocumentHead, u
   return true
 }
 
-/** The share list after a transfer: the new owner leaves it, the former one becomes an edit share. Other entries stay as given. [REST-23] */
+/** Returns the share list after a transfer: without the new owner, with the former one as an edit share. Other entries stay as given. [REST-23] */
 function transferredShares(before: DocumentHead, newOwnerId: string, nowMs: number): readonly unknown[] {
   const others = before.sharedWith.filter((entry) => {
     const userId = userOf(entry)
     return userId !== newOwnerId && userId !== before.ownerId
   })
   if (before.ownerId === '') return others
-  // Without a name the owner has the user id as name, which may be longer than a name in a share list may be.
+  // An owner without a name has its user id as name, which may exceed the limit for names in a share list.
   const named = fitsUserName(before.ownerName) ? { userName: before.ownerName } : {}
   return withShare(others, { userId: before.ownerId, ...named, permission: 'edit', sharedAt: nowMs })
 }
 
-/** Adds a share. Throws BAD_REQUEST when the list is full, since a PUT could not send a longer list back. [BODY-13] */
+/** Adds a share. Throws BAD_REQUEST when the list is full: a PUT that sends a longer list back would be refused. [BODY-13] */
 function withShare(sharedWith: readonly unknown[], share: Readonly<Record<string, unknown>>): readonly unknown[] {
   if (sharedWith.length < MAX_SHARES) return [...sharedWith, share]
   throw badRequest('sharedWith', `The document is shared with ${MAX_SHARES} users already.`, { limit: MAX_SHARES })

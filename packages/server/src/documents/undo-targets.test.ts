@@ -8,7 +8,7 @@ const CALL: StoredCall = {
   ...{ atMs: 0, version: 2, hasRecord: true, undoneBy: null, record: new TextEncoder().encode('{}'), answer: null },
 }
 
-/** Ids of the last calls of the caller `me`, who uses the client Scribe, among stored calls, the newest first. */
+/** Returns the ids of the last calls of the caller `me`, who uses the client Scribe. `stored`: the stored calls, newest first. */
 async function lastOf(...stored: readonly Partial<StoredCall>[]): Promise<readonly string[]> {
   const all = stored.map((call): StoredCall => ({ ...CALL, ...call }))
   const calls: Pick<CallStore, 'list' | 'read'> = {
@@ -20,7 +20,7 @@ async function lastOf(...stored: readonly Partial<StoredCall>[]): Promise<readon
   return isRefusal(found) ? [] : found.map(({ callId }) => callId)
 }
 
-it('[AG-68] the last calls are those of the caller, also when its client had another name then', async () => {
+it('[AG-68] the last calls of a caller include those made under another client name', async () => {
   const others = [
     { callId: 'other', caller: 'another' },
     { callId: 'foreign', sub: 'bob' },

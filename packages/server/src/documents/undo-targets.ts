@@ -8,7 +8,7 @@ export const UNDOABLE_MS = 7 * 86_400_000
 const ALL_CALLS = 500
 const SHOWN_CALLS = 5
 
-/** Who asks, on which document, and when. */
+/** An undo: its caller, the document, and the time. */
 export interface Undoing {
   readonly calls: Pick<CallStore, 'list' | 'read'>
   readonly key: number
@@ -59,7 +59,7 @@ async function ownCalls(undoing: Undoing): Promise<readonly CallHead[]> {
   return all.filter((call) => isOwn(call, undoing))
 }
 
-/** Older releases stored no caller. Such a call belongs to every caller with its principal and client name. [AG-68] */
+/** Whether the caller made the call. A call of an older release has no caller: everyone with its principal and client name may own it. [AG-68] */
 function isOwn(call: CallHead, { sub, client, caller }: Undoing): boolean {
   return call.sub === sub && (call.caller === null ? call.client === client : call.caller === caller)
 }

@@ -25,13 +25,13 @@ export interface DocumentsDeps {
   readonly records?: ChangeRecords
 }
 
-/** What the verbs of one service share. `queue` runs the writes of one document one after the other, so that they do not race. [LIFE-8] */
+/** Dependencies of the document verbs. `queue` runs the writes of one document one after another, so that they do not race. [LIFE-8] */
 export interface WritingDeps extends DocumentsDeps {
   readonly queue: KeyedQueue
   readonly recentHeads: RecentHeads
 }
 
-/** Runs a write of a document after those before it. Neither part of the key can hold a NUL. [BODY-11] */
+/** Runs a write after all earlier writes of the document. NUL separates the parts of the key, as neither can contain it. [BODY-11] */
 export function inTurn<T>(deps: WritingDeps, ref: DocumentRef, write: () => Promise<T>): Promise<T> {
   return deps.queue.run(`${ref.workspaceId}\0${ref.id}`, write)
 }

@@ -4,14 +4,14 @@ import { slicedAnswer } from './answer-slices.ts'
 
 const KIB = 1_024
 
-/** Rounds that come when the test says so. */
+/** Makes turns whose rounds the test starts. */
 function rounds(perRound: number) {
   const due: (() => void)[] = []
   const turns = createRoundTurns({ perRound, soon: (work) => due.push(work) })
   return { turns, next: () => due.shift()?.() }
 }
 
-/** What a taker has, once everything that needs no further round has happened. */
+/** Returns the value that a read has got without a further round; `waits` when it has none yet. */
 async function taken(promise: Promise<{ readonly value?: Uint8Array | undefined }>): Promise<Uint8Array | undefined | 'waits'> {
   const settled = new Promise<'waits'>((resolve) => setImmediate(() => resolve('waits')))
   return Promise.race([promise.then(({ value }) => value), settled])
@@ -41,7 +41,7 @@ it('[H10] a short answer is sent at once', () => {
   expect(slicedAnswer(parts, 'w', turns)).toEqual(parts)
 })
 
-it('[H10] an answer whose client leaves while it waits for a turn ends there', async () => {
+it('[H10] a long answer whose client leaves while it waits for a turn ends', async () => {
   const { turns, next } = rounds(1)
   const stream = slicedAnswer([new Uint8Array(600 * KIB)], 'w', turns) as ReadableStream<Uint8Array>
   const reader = stream.getReader()

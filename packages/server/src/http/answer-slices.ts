@@ -1,22 +1,21 @@
 import { createRoundTurns, type RoundTurns } from '../kernel/round-turns.ts'
 
-/** What is handed to a connection at once: about half a millisecond of work. */
+/** Most bytes handed to a connection at once; that takes about 0.5 ms. */
 const SLICE_BYTES = 262_144
 
 const SLICES_PER_ROUND = 2
 
-/** Turns of workspaces at sending slices of answers. [H10] */
+/** Makes the turns in which workspaces send slices of answers. [H10] */
 export const createSliceTurns = (): RoundTurns => createRoundTurns({ perRound: SLICES_PER_ROUND })
 
-/** The bytes of an answer in parts. */
+/** Returns the total bytes of the parts. */
 export function lengthOf(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 /**
- * Returns the body of an answer. Parts of up to 256 KiB together are the body as they are. Longer ones are cut into slices, which
- * the connection takes one after the other. Each slice waits for a turn of `holder`, so that a long answer, or many of them, does
- * not hold up the thread. [H10]
+ * Makes the body of an answer. Up to 256 KiB are sent as they are. A longer answer is cut into slices, which the connection takes one after
+ * another; each slice waits for a turn of `holder`. So long answers, however many, do not hold up the thread. [H10]
  */
 export function slicedAnswer(
   parts: readonly Uint8Array[],

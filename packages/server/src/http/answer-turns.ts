@@ -7,7 +7,7 @@ import { clientLeft } from './left-signal.ts'
 import type { RouteReply } from './route.ts'
 
 const MIB = 1_048_576
-/** How many answers are made at one time, for all workspaces and for one. */
+/** Number of answers made at a time: for all workspaces, and for one workspace. */
 const SLOTS = 8
 const PER_WORKSPACE = 2
 const MAX_WAIT_MS = 30_000
@@ -15,8 +15,7 @@ const BUSY_RETRY_MS = 5_000
 
 export interface AnswerLimits {
   /**
-   * Bytes that the answers of one workspace may hold while its clients have not taken them. Above that, no further
-   * answer is made.
+   * Bytes of answers that the clients of one workspace may leave unread. Above the limit no further answer is made for the workspace.
    */
   readonly unsentBytes: number
 }

@@ -49,11 +49,11 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   readonly isDraining: () => boolean
   /** Parses strict JSON by BODY-8; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
   readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
-  /** All listeners of the process share it. [H3] */
+  /** The budget for request bodies, shared by all listeners of the process. [H3] */
   readonly budget: BodyBudget
-  /** All listeners of the process share it. [LIFE-28] */
+  /** The request bodies that the process waits for, shared by all its listeners. [LIFE-28] */
   readonly arrivals: Arrivals
-  /** Limits of answers; the defaults when absent. */
+  /** Limits on answers; the defaults when absent. */
   readonly answers?: AnswerLimits
   readonly clock: Clock
   readonly timers: Timers
@@ -62,12 +62,12 @@ export interface AppDeps extends Omit<CallerDeps, 'refused'> {
   readonly metrics: Pick<Metrics, 'add' | 'observe'>
 }
 
-/** State of one request from its first line to the end of its answer. */
+/** State of one request, from its first line to the end of its answer. */
 interface Frame {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly method: string
-  /** As it was sent: dot segments name no route, and `rawParams` decodes parameters once and strictly. [X16] */
+  /** The path as sent: dot segments name no route, and `rawParams` decodes parameters once, strictly. [X16] */
   readonly path: string
   readonly requestId: string
   common: CommonHeaders
@@ -76,7 +76,7 @@ interface Frame {
   streams: boolean
   caller: Caller | null
   docId: string | null
-  /** Code of the error that was answered. */
+  /** Error code of the answer; `null` for a success. */
   code: ErrorCode | null
 }
 
@@ -128,7 +128,7 @@ export function createApp(deps: AppDeps): App {
     try {
       writeAnswer(outgoing, answer)
     } catch (thrown) {
-      // A header contains a character that is not allowed in one, so nothing was sent.
+      // A header has a character that headers do not allow, so nothing was sent yet.
       answer = fail(frame, thrown, deps)
       writeAnswer(outgoing, answer)
     }
@@ -137,7 +137,7 @@ export function createApp(deps: AppDeps): App {
 }
 
 function unknownRoute(frame: Frame, deps: AppDeps): Answer {
-  // The browser then sends the real request and can show its 404. [REST-11]
+  // After a successful preflight the browser sends the real request and can show its 404. [REST-11]
   if (isPreflight(frame) && deps.corsOrigins.length > 0) {
     checkHost(frame)
     return preflight(frame, ALL_METHODS)
@@ -145,7 +145,7 @@ function unknownRoute(frame: Frame, deps: AppDeps): Answer {
   throw deps.isDraining() ? drainingError() : new RelayError('NOT_FOUND', 'There is no such route.', { resource: 'route' })
 }
 
-/** Answers a request whose handling threw, expected or not; other requests go on. [OPS-8] */
+/** Makes the answer to a request whose handling threw. Other requests continue. [OPS-8] */
 function fail(frame: Frame, thrown: unknown, deps: AppDeps): Answer {
   const error = asRelayError(thrown)
   const { requestId, common } = frame
@@ -216,8 +216,7 @@ function preflight({ common, incoming }: Frame, methods: readonly string[]): Ans
 }
 
 /**
- * Returns the headers that the route declares for every response; when the method names no route, those of the routes
- * of the path. [REST-37]
+ * Returns the headers that the route declares for every response. For a method without a route, returns those of all routes of the path. [REST-37]
  */
 function declaredHeaders({ path, incoming }: Frame, group: RouteGroup, route: Route | undefined): CommonHeaders {
   const context = { params: lenientParams(group, path), origin: originOf(incoming) }
@@ -226,8 +225,7 @@ function declaredHeaders({ path, incoming }: Frame, group: RouteGroup, route: Ro
 }
 
 /**
- * When a source cannot be opened, the answer is still an error response. When it fails later, the relay can only cut
- * the connection.
+ * Answers with a stream. If its source cannot be opened, the answer is an error response. If the source fails later, the connection is cut.
  */
 async function streamed(frame: Frame, reply: StreamReply, deps: AppDeps): Promise<Answer> {
   const { requestId, common, route, outgoing } = frame
@@ -257,7 +255,7 @@ async function authenticate({ incoming }: Frame, route: Route, { deps, callers }
   }
 }
 
-/** [REST-29, REST-33] */
+/** Makes the error for an internal route in a relay without a secret for it. [REST-29, REST-33] */
 function bearerNotConfigured(): RelayError {
   const message = 'This relay has no [auth] revocation_push_bearer, which this route needs.'
   return new RelayError('UNAVAILABLE', message, { retryAfterMs: 60_000 })
@@ -328,8 +326,8 @@ export function commonHeaders(requestId: string, corsOrigins: readonly string[],
 }
 
 /**
- * Refuses a host that could not stand in a URL of the relay before anything echoes it. Refuses two hosts too, and, from
- * HTTP/1.1 on, no host. [X25, X40]
+ * Throws for a host that cannot stand in a URL of the relay, before any answer echoes it. Also throws for two hosts and, from HTTP/1.1 on,
+ * for none. [X25, X40]
  */
 function checkHost({ incoming }: Frame): void {
   // `headerOf` joins two Host headers with a comma, which no host contains.
@@ -347,7 +345,7 @@ function drainingError(): RelayError {
   return new RelayError('UNAVAILABLE', 'The relay is shutting down.')
 }
 
-/** Writes an audit line for a refusal of rights: who, where, and the code. [OPS-7] */
+/** Writes an audit line for a refusal of rights: caller, route and error code. [OPS-7] */
 function noteRefusal({ requestId, caller, method, route }: Frame, error: RelayError, deps: AppDeps): void {
   if (error.code !== 'VIEW_FORBIDDEN' && error.code !== 'EDIT_FORBIDDEN' && error.code !== 'OWNER_REQUIRED') return
   deps.log.warn('access.refused', 'a caller lacks the right to do this', {
@@ -367,7 +365,7 @@ function finish(frame: Frame, { status, headers }: Answer, durationMs: number, d
     method,
     code: String(status),
   })
-  // Also counts what was refused before the route ran. A preflight is not a request of the caller. [REST-37]
+  // Requests refused before the route ran count too. A preflight does not count: it is not a request of the caller. [REST-37]
   if (method !== 'OPTIONS' && headers['Deprecation'] !== undefined) {
     deps.metrics.add('relay_deprecated_requests_total', 1, { route: frame.route })
   }

@@ -1,16 +1,16 @@
 import { RelayError } from '../kernel/errors.ts'
 
 /**
- * The request bodies for which a process waits. A body may take as long as its client likes, so a stop gives up those that have not arrived
- * in a part of its time. [LIFE-28]
+ * The request bodies that a process waits for. A body may take as long as its client likes, so a stopping relay gives up the bodies that have
+ * not arrived within a part of its grace time. [LIFE-28]
  */
 export interface Arrivals {
   /**
-   * Calls `giveUp` with the error to answer when no body is waited for any more: at once when that is so already. The returned function takes
-   * it back.
+   * Registers a body. `giveUp` is called with the error to answer once bodies are given up; at once if they already are. The returned function
+   * unregisters the body.
    */
   wait(giveUp: (reason: RelayError) => void): () => void
-  /** From now on no body is waited for. */
+  /** Gives up all bodies that have not arrived, and every later one. */
   giveUp(): void
 }
 

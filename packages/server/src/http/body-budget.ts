@@ -3,7 +3,7 @@ import { RelayError } from '../kernel/errors.ts'
 const MIB = 1_048_576
 const LARGE_BYTES = 16 * MIB
 const LARGE_PER_HOLDER = 4
-/** Memory of the routes that the operator's own services call; no other route uses it. */
+/** Memory reserved for routes that the operator's own services call. */
 const INTERNAL_BYTES = 16 * MIB
 const VIEWERS_BYTES = 32 * MIB
 const MAX_ARRIVING = 1_024
@@ -26,7 +26,7 @@ export interface BodyAccount {
    * Raises the bytes of this request to `bytes`. Throws UNAVAILABLE when the holder's share or the process has no room.
    */
   hold(bytes: number): void
-  /** The body has arrived. It counts until `release`, and is no longer dropped for other holders. */
+  /** Marks the body as completely received. It counts until `release`, and is no longer dropped for other holders. */
   arrived(): void
   /** Aborted when the body is dropped for another holder. The reason is the UNAVAILABLE to answer. */
   readonly givenUp: AbortSignal
@@ -43,9 +43,9 @@ export interface BodyBounds {
 interface Account {
   bytes: number
   arriving: boolean
-  /** Why the body was dropped. */
+  /** The reason, once the body was dropped. */
   dropped: RelayError | null
-  /** Made when somebody asks for its signal. */
+  /** Created when `givenUp` is first read. */
   abort: AbortController | null
 }
 
@@ -56,7 +56,7 @@ interface Holding {
   readonly accounts: Set<Account>
 }
 
-/** `largestLimitBytes`: the largest body limit of any route. A writer's share always has room for the largest body. */
+/** Makes the budget. `largestLimitBytes`: the largest body limit of any route; a writer's share always holds such a body. */
 export function createBodyBudget(largestLimitBytes: number): BodyBudget {
   const totalBytes = Math.max(512 * MIB, 2 * largestLimitBytes)
   const writers = createPurse({ totalBytes, shareBytes: totalBytes / 2 })
@@ -76,7 +76,7 @@ export function createBodyBudget(largestLimitBytes: number): BodyBudget {
   }
 }
 
-/** Makes an amount of memory that holders share. */
+/** Makes an amount of memory that several holders share. */
 export function createPurse({ totalBytes, shareBytes }: BodyBounds): { open(holder: string): BodyAccount } {
   const holdings = new Map<string, Holding>()
   let heldBytes = 0

@@ -7,8 +7,8 @@ export interface PaceLimits {
 }
 
 /**
- * At 20 kB/s, the slowest line of any use, 150 MB take two hours. A client that sends single bytes is far below this
- * rate.
+ * The limits of the relay. On a slow line of 20 kB/s, 150 MB take two hours, which is allowed. A client that sends single bytes is far below
+ * `minBytesPerSec`.
  */
 export const PACE_LIMITS: PaceLimits = { stallMs: 60_000, minBytesPerSec: 1_024 }
 
@@ -25,7 +25,7 @@ export class BodyPace {
     this.limits = limits
   }
 
-  /** How long the relay waits for the next bytes. */
+  /** Milliseconds that the relay still waits for the next bytes. */
   get leftMs(): number {
     return this.limits.stallMs - this.behindMs
   }

@@ -6,7 +6,7 @@ import { manualTime } from '../kernel/testing/manual-time.ts'
 import { createArrivals } from './arrivals.ts'
 import { requestChunks } from './request-body.ts'
 
-/** A request whose body comes in `chunks`. */
+/** Makes a request whose body arrives in `chunks`. */
 function requestOf(chunks: readonly string[], isComplete: boolean): IncomingMessage {
   const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
   return Object.assign(body, { httpVersion: '1.1', headers: {}, complete: isComplete }) as unknown as IncomingMessage
@@ -17,7 +17,7 @@ function take(incoming: IncomingMessage, soon: (work: () => void) => void): Asyn
   return requestChunks(incoming, {} as ServerResponse, { ...manualTime(), arrivals: createArrivals(), parts, workspaceId: 'w' })
 }
 
-/** Lets everything happen that needs no turn. */
+/** Waits until everything has happened that needs no turn. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 it('[H3] each part of a body waits for a turn of its workspace before it is read', async () => {

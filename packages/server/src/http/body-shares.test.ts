@@ -17,7 +17,7 @@ afterEach(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Sends the head of a request and the first `bytes` of its body; resolves when the relay has taken all of it. */
+/** Sends the head of a request and the first `bytes` of its body. Resolves when the relay has read them all. */
 function begin(path: string, as: TokenOptions, declared: number, bytes = 0): Promise<Socket> {
   const [method = '', target = ''] = path.split(' ')
   const socket = connect(relay.port, '127.0.0.1').on('error', () => undefined)
@@ -28,7 +28,7 @@ function begin(path: string, as: TokenOptions, declared: number, bytes = 0): Pro
   )
 }
 
-/** Answers once the relay has seen everything that was sent before. */
+/** Resolves once the relay has seen everything that was sent before. */
 const settled = () => relay.call('GET', '/health')
 
 const putOf = (workspace: string, id: string) =>
@@ -49,7 +49,7 @@ it('[H3] [REST-29] declared bodies do not make internal routes refuse', async ()
   expect([answer.status, answer.json['errorCode']]).toEqual([200, undefined])
 })
 
-it('[REST-29] [H3] bodies that have arrived except for their end do not make internal routes refuse', async () => {
+it('[REST-29] [H3] bodies that lack only their last bytes do not make internal routes refuse', async () => {
   for (let i = 0; i < 3; i++)
     await begin(`PUT /api/docs/d${i}`, { sub: 'eve', role: 'member', workspace: 'noisy' }, 128 * MIB, MIB)
   await settled()
@@ -58,7 +58,7 @@ it('[REST-29] [H3] bodies that have arrived except for their end do not make int
   expect((await relay.call('POST', '/api/v1/internal/workspace/w/purge-member', purge)).status).toBe(200)
 })
 
-/** The first that a connection receives; nothing when it ends without. */
+/** Returns the first data that a connection receives; empty text when it closes without any. */
 function answerOf(socket: Socket): Promise<string> {
   return new Promise((resolve) => socket.once('data', (data) => resolve(data.toString())).once('close', () => resolve('')))
 }
@@ -82,7 +82,7 @@ it('[REST-15] the short body of a viewer is read, so that errors in it are answe
   expect([answer.status, answer.json['errorCode']]).toEqual([400, 'BAD_JSON'])
 })
 
-it('[REST-7] a body that arrives one byte at a time is ended long before it is complete', async () => {
+it('[REST-7] a body that arrives one byte at a time is cut off long before its end', async () => {
   const socket = await begin('PUT /api/docs/drip', { sub: 'eve', role: 'member' }, 1_000)
   const answer = answerOf(socket)
   let done = false
@@ -98,7 +98,7 @@ it('[REST-7] a body that arrives one byte at a time is ended long before it is c
   expect(seconds).toBeLessThanOrEqual(80)
 })
 
-it('[REST-7] a body over a slow line may take as long as it needs', async () => {
+it('[REST-7] a body over a slow line may take as long as the line needs', async () => {
   const socket = await begin('PUT /api/docs/slow', { sub: 'eve', role: 'member' }, 2 * 90_000)
   const answer = answerOf(socket)
   const piece = Buffer.alloc(90_000, 0x20)

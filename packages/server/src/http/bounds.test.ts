@@ -57,12 +57,12 @@ describe('limits on request bodies', () => {
     expect(old.givenUp.reason).toEqual(refused)
     expect(() => old.hold(26)).toThrow(refused)
     old.release()
-    // The room is what the sums say: 30, 40 and 30 fill it.
+    // The purse is full again: 30, 40 and 30 bytes make 100.
     quiet.hold(30)
     expect(() => purse.open('noisy').hold(1)).toThrow(refused)
   })
 
-  it('[H3] the workspace that holds most is refused itself, and never gets more than its share', () => {
+  it('[H3] the workspace that holds the most is refused itself, and none gets more than its share', () => {
     const purse = createPurse({ totalBytes: 100, shareBytes: 60 })
     purse.open('quiet').hold(45)
     purse.open('noisy').hold(50)

@@ -56,8 +56,8 @@ export async function readCaller(
 }
 
 /**
- * Checks once more, after the body has arrived: that may take hours, in which the token may have expired or been revoked. Throws the error
- * that such a token gets. [AUTH-5, AUTH-16]
+ * Checks a token again after the body has arrived: a body may take hours, in which the token may expire or be revoked. Throws the error for such
+ * a token. [AUTH-5, AUTH-16]
  */
 export function checkAgain(caller: Caller | null, { recheck, refused }: Pick<CallerDeps, 'recheck' | 'refused'>): void {
   const reason = caller === null ? null : recheck(caller.principal)
@@ -66,7 +66,7 @@ export function checkAgain(caller: Caller | null, { recheck, refused }: Pick<Cal
   throw refusalError(reason)
 }
 
-/** Returns the caller of a route with the credential `bearer`. */
+/** Returns the caller of a request. Only for routes with the credential `bearer`, whose requests always have one. */
 export function callerOf(request: { readonly caller: Caller | null }): Caller {
   if (request.caller === null) throw new RelayError('INTERNAL', 'A bearer route ran without a caller.')
   return request.caller

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()
 })
 
-/** A listener that answers every request; WebSockets stay open without any frame. */
+/** Starts a listener that answers every request. An upgraded WebSocket stays open without any frame. */
 async function listener(most: number, limits: Partial<RefusalLimits> = {}): Promise<Listener> {
   const seen: string[] = []
   const upgraded: Duplex[] = []
@@ -80,7 +80,7 @@ function peer(port: number, text: string): Peer {
   return { socket, received: () => received, ended }
 }
 
-/** Opens connections that are served and stay open: WebSockets, or connections that wait some seconds for a further request. */
+/** Opens connections that stay open: WebSockets, or connections that are kept alive for a further request. */
 async function take(port: number, count: number, text = UPGRADE): Promise<readonly Peer[]> {
   const peers = Array.from({ length: count }, () => peer(port, text))
   for (const { received } of peers) await expect.poll(received, { timeout: patience(5_000) }).toMatch(/^HTTP\/1\.1 (200|101) /)
@@ -159,7 +159,7 @@ it('[H11] WebSockets take places until they end', async () => {
     .toBe('HTTP/1.1 101')
 })
 
-it('[H11] a path that is always answered is answered above the cap, and its connection is closed', async () => {
+it('[H11] a path that is always answered is answered above the cap, and its connection is then closed', async () => {
   await using full = await listener(1)
   await take(full.port, 1)
   for (const path of ['/livez', '/livez?probe=1']) {
@@ -182,7 +182,7 @@ it('[H11] a second request on a connection above the cap is not handled', async 
   expect(full.seen).toEqual(['upgrade /ws', '/livez'])
 })
 
-it('[H11] an upgrade does not pass the cap behind a path that is always answered', async () => {
+it('[H11] an upgrade sent after a path that is always answered does not pass the cap', async () => {
   await using full = await listener(1)
   await take(full.port, 1)
   const before = peer(full.port, UPGRADE.replace('/ws', '/livez'))
@@ -193,7 +193,7 @@ it('[H11] an upgrade does not pass the cap behind a path that is always answered
   expect(full.seen).toEqual(['upgrade /ws', '/livez'])
 })
 
-it('[H11] a connection above the cap that sends nothing is answered too', async () => {
+it('[H11] a connection above the cap that sends nothing is answered with 503 as well', async () => {
   await using full = await listener(1, { holdMs: 100 })
   await take(full.port, 1)
   const { received, ended } = peer(full.port, '')
@@ -235,7 +235,7 @@ it('[H11] connections above the number of answers per second are closed without 
   expect(full.refused).toBe(20)
 })
 
-it('[H11] one address gets at most its share of the refusals that are answered in a second, and in the next second the whole number is there again', async () => {
+it('[H11] an address gets at most its share of the refusals answered in a second, and a new share each second', async () => {
   const { clock, advance } = manualTime()
   const budget = createAnswerBudget({ perSec: 5, perAddressPerSec: 3 }, clock)
   const taken = (address: string) => Array.from({ length: 10 }, () => budget.takes(address)).filter(Boolean).length
@@ -244,7 +244,7 @@ it('[H11] one address gets at most its share of the refusals that are answered i
   expect([taken('c'), taken('a')]).toEqual([3, 2])
 })
 
-it('[H11] a listener that stops cuts the connections that it holds for a refusal', async () => {
+it('[H11] a listener that stops closes the connections that it holds for a refusal', async () => {
   const full = await listener(1, { holdMs: 600_000 })
   await take(full.port, 1)
   const silent = peer(full.port, '')

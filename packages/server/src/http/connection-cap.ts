@@ -11,23 +11,23 @@ export interface RefusalLimits {
    * Connections of one address that are read and answered within one second, so that a flood from it leaves answers for others.
    */
   readonly perAddressPerSec: number
-  /** Connections that wait at one time for their request, or for their client to take the answer. */
+  /** Connections that wait at a time for their request, or for their client to read the answer. */
   readonly held: number
-  /** How long a connection waits for its request, and then again for its client to take the answer. */
+  /** How long a connection may wait for its request, and then again for its client to read the answer. */
   readonly holdMs: number
-  /** Connections that are served at one time because they ask for a path that is always answered. */
+  /** Connections above the cap that are served at a time, because they request a path that is always answered. */
   readonly served: number
 }
 
 export const REFUSAL_LIMITS: RefusalLimits = { perSec: 2_000, perAddressPerSec: 500, held: 512, holdMs: 1_000, served: 32 }
 
-/** Connections above the cap that may be open at one time. Node closes further ones; `held` and `served` are below it. */
+/** Connections that may be open above the cap. Node closes any further one; `held` and `served` must stay below this number. */
 export const SPARE_CONNECTIONS = 1_024
 
 export interface CapOptions {
   /** Connections that are served at one time. */
   readonly most: number
-  /** Paths that are answered above `most` too, e.g. `/livez`, so that a full relay still says how it is. */
+  /** Paths that are answered above `most` as well, such as `/livez`, so that a full relay still reports its state. */
   readonly alwaysAnswered: readonly string[]
   /** Called once for each refused connection. */
   readonly onRefused: () => void
@@ -46,16 +46,15 @@ interface CapDeps {
 /**
  * Serves a limited number of connections and refuses further ones with a short answer. [H11]
  *
- * A refused connection never gets an HTTP parser: the relay reads the first bytes that arrive, writes one answer and
- * closes. It reads first because it has to know the path, and because some clients cannot use an answer that comes
- * before they have asked.
+ * A refused connection never gets an HTTP parser: the relay reads the first bytes that arrive, writes one answer and closes. It reads first
+ * because it must know the path, and because some clients ignore an answer that arrives before their request.
  */
 export interface ConnectionCap extends Disposable {
   /** Takes a connection that was just accepted. */
   take(socket: Socket): void
-  /** Whether to answer this request. A connection above the cap gets one answer, and is closed after it. */
+  /** Whether to answer this request. A connection above the cap gets one answer and is then closed. */
   takesRequest(socket: Socket, outgoing: OutgoingMessage): boolean
-  /** Whether the connection is above the cap and served all the same. */
+  /** Whether the connection is above the cap and is served nevertheless. */
   isAbove(socket: Socket): boolean
 }
 
@@ -64,9 +63,9 @@ export function createConnectionCap(options: CapOptions, { serve, refusal }: Cap
   const answers = createAnswerBudget(limits, systemClock)
   const beginnings = alwaysAnswered.flatMap((path) => ['GET', 'HEAD'].flatMap((verb) => [`${verb} ${path} `, `${verb} ${path}?`]))
   let open = 0
-  /** Connections that wait, oldest first, each with what ends its wait when another one needs the place. */
+  /** Waiting connections, oldest first, each with the function that ends its wait when another one needs the place. */
   const held = new Map<Socket, () => void>()
-  /** Connections above the cap that are served, and whether their one request has come. */
+  /** Connections above the cap that are served; the value says whether their only request has arrived. */
   const above = new Map<Socket, boolean>()
 
   const refuse = (socket: Socket, request: Buffer | null): void => {
@@ -84,7 +83,7 @@ export function createConnectionCap(options: CapOptions, { serve, refusal }: Cap
     above.set(socket, false)
     socket.once('close', () => above.delete(socket))
     socket.off('error', destroySelf).off('end', destroySelf)
-    // The parser reads the bytes again, as if nobody had read them before.
+    // `unshift` gives the bytes back, so that the parser reads them as if nobody had.
     socket.pause()
     socket.unshift(request)
     serve(socket)
@@ -152,7 +151,7 @@ export function createConnectionCap(options: CapOptions, { serve, refusal }: Cap
 }
 
 export interface AnswerBudget {
-  /** Counts one more answer of this second; false when the address or all addresses have had theirs. */
+  /** Takes one of the answers of this second; false when the address, or all addresses together, have used theirs. */
   takes(address: string): boolean
 }
 

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 const BESIDE_CONNECTIONS = 4_096
 
 /**
- * Returns how many file descriptors this process may have open, `null` where the system does not say. Node has raised
- * the soft limit to the hard one when it started.
+ * Returns how many file descriptors this process may open; `null` where the system does not say. Node raises the soft limit to the hard limit
+ * at its start.
  */
 export function descriptorLimit(): number | null {
   try {
@@ -24,7 +24,7 @@ export function descriptorsIn(limits: string): number | null {
   return found === null ? null : Number(found[1])
 }
 
-/** Returns what to tell the operator when the descriptors do not suffice for the connections, else `null`. [H11] */
+/** Returns a warning for the operator when there are too few descriptors for the connections, else `null`. [H11] */
 export function tooFewDescriptors(maxConnections: number, limit: number | null): string | null {
   const needed = maxConnections + BESIDE_CONNECTIONS
   if (limit === null || limit >= needed) return null

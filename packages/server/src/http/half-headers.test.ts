@@ -33,7 +33,7 @@ function open(
   return { socket, received: () => received, ended: new Promise((resolve) => socket.once('end', resolve)) }
 }
 
-/** TCP connections that this process holds; the relay and its peers are both in it. */
+/** Returns the number of TCP connections of this process, which contains both the relay and its peers. */
 const held = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
 
 it('[REST-7] [H1] a peer that stops in the middle of its headers is answered, and its socket is destroyed', async () => {
@@ -41,7 +41,7 @@ it('[REST-7] [H1] a peer that stops in the middle of its headers is answered, an
   const peers = Array.from({ length: 5 }, () => open(HALF))
   await Promise.all(peers.map(({ ended }) => ended))
   expect(peers.map(({ received }) => received().slice(0, 12))).toEqual(Array(5).fill('HTTP/1.1 400'))
-  // Only the peers' own ends are left.
+  // Only the peers' ends of the connections are left.
   await expect.poll(() => held() - before, { timeout: patience(5_000) }).toBe(5)
 })
 
@@ -56,7 +56,7 @@ it('[REST-7] [H1] a hundred peers that stop in the middle of their headers are a
   await expect.poll(() => held() - before, { timeout: patience(5_000) }).toBe(0)
 })
 
-it('[REST-7] [H1] a peer that sends its headers endlessly slowly loses its socket', async () => {
+it('[REST-7] [H1] a peer that sends headers slowly and without end loses its socket', async () => {
   const { socket } = open(HALF)
   let closed = false
   socket.once('close', () => (closed = true))
@@ -67,7 +67,7 @@ it('[REST-7] [H1] a peer that sends its headers endlessly slowly loses its socke
     .finally(() => clearInterval(drip))
 })
 
-it('[H1] above the limit of idle connections of an address the oldest are closed, and a request in time is answered', async () => {
+it('[H1] above the limit of idle connections of an address the oldest are closed; a prompt request is answered', async () => {
   const closed: number[] = []
   const peers = Array.from({ length: 20 }, (_, i) => {
     const peer = open(HALF)

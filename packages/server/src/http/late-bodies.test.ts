@@ -20,7 +20,7 @@ afterEach(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Sends a request but for the last byte of its body; resolves when the relay has checked the credential and waits. */
+/** Sends a request without the last byte of its body. Resolves when the relay has checked the credential and waits for the body. */
 async function begin(request: string, as: TokenOptions, body: string, to = relay): Promise<Begun> {
   const socket = connect(to.port, '127.0.0.1').on('error', () => undefined)
   sockets.push(socket)
@@ -44,7 +44,7 @@ async function begin(request: string, as: TokenOptions, body: string, to = relay
   }
 }
 
-it('[LIFE-28] when bodies are given up, each that has not arrived gets 503, and a request whose body has arrived is still answered', async () => {
+it('[LIFE-28] when bodies are given up, one that has not arrived gets 503, and one that has arrived is answered', async () => {
   const [handled, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const store = (real: DocumentStore): DocumentStore => ({
     ...real,
@@ -72,7 +72,7 @@ it('[LIFE-28] when bodies are given up, each that has not arrived gets 503, and 
 })
 
 interface Begun {
-  /** Sends the last byte, and answers what came back. */
+  /** Sends the last byte and returns the answer. */
   finish(): Promise<{ readonly head: string; readonly json: Readonly<Record<string, unknown>> }>
 }
 
@@ -114,7 +114,7 @@ describe('a credential that ends while the body of its request arrives', () => {
     expect((await relay.call('GET', `/api/blobs/${HASH}`, { as: ann })).status).toBe(404)
   })
 
-  it('[AUTH-16] a body that arrives slowly under a token that stays good is accepted', async () => {
+  it('[AUTH-16] a body that arrives slowly under a token that stays valid is accepted', async () => {
     const put = await begin('PUT /api/docs/slow', { ...ann, jti: 'good' }, '{"title":"slow"}')
     relay.revoked.add('other')
     expect((await put.finish()).head).toMatch(/^HTTP\/1\.1 200 /)

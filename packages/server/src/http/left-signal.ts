@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { RelayError } from '../kernel/errors.ts'
 
 /**
- * Returns a signal that is aborted when the connection closes before the whole response was handed over. Nobody will
- * read the error in its reason.
+ * Returns a signal that is aborted when the connection closes before the whole response was handed over. Its reason is never shown to anyone.
  */
 export function leftSignal(outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()

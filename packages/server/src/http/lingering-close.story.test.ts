@@ -22,7 +22,7 @@ const IGNORING: Route = {
 }
 
 let relay: RestRelay
-/** Takes hardly anything. */
+/** A relay with a storage quota of 1 byte. */
 let full: RestRelay
 beforeAll(async () => {
   relay = await startRestRelay({ routes: [IGNORING], blobs: { maxBlobBytes: 4 * MIB } })
@@ -56,7 +56,7 @@ function head(at: RestRelay, { target, role, bytes, coding, expects }: Sent): st
   ].join('\r\n')
 }
 
-/** A client that keeps its own side open, and reads nothing before it is told to. */
+/** Opens a client that keeps its own side open and reads nothing until the test says so. */
 function open(at: RestRelay): Socket {
   return connect({ port: at.port, host: '127.0.0.1', allowHalfOpen: true }).pause()
 }
@@ -75,7 +75,7 @@ async function writeBody(socket: Socket, { bytes, coding }: Sent): Promise<void>
   if (coding === 'chunked') await write(socket, '0\r\n\r\n')
 }
 
-/** What comes until the relay ends its side, or `until` matches. */
+/** Reads until the relay ends its side, or until the received text matches `until`. */
 function read(socket: Socket, until?: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = ''
@@ -245,7 +245,7 @@ describe('limits on lingering connections', () => {
   })
   afterAll(() => short[Symbol.asyncDispose]())
 
-  /** Refused, and not gone: the answer is read and nothing more is sent. */
+  /** Opens a connection that lingers: its request was refused, the client has read the answer and sends nothing more. */
   async function lingering(at = short): Promise<Socket> {
     const socket = open(at)
     await write(socket, head(at, refused))
@@ -253,7 +253,7 @@ describe('limits on lingering connections', () => {
     return socket.on('error', () => undefined)
   }
 
-  /** Sends a byte now and then; how long the relay took them, by the wall and as on a quiet machine. */
+  /** Sends a byte every 50 ms until the relay closes; returns how long it took, in wall time and in time of a quiet machine. */
   async function trickle(socket: Socket): Promise<{ readonly wallMs: number; readonly quietMs: number }> {
     const startedMs = performance.now()
     const took = stopwatch()

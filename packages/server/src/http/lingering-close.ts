@@ -32,16 +32,16 @@ export const LINGER_LIMITS: LingerLimits = {
  * still arrives for a limited time. [H3, REST-7]
  */
 export interface LingeringClose {
-  /** After the answer, discards the rest of the request body and ends the connection gently if it is to end. */
+  /** After the answer, discards the rest of the request body. If the connection must end, ends it so that the client sees the answer. */
   guard(incoming: IncomingMessage, outgoing: ServerResponse): void
   /**
    * Answers on a connection that can carry no further request, and ends it, also when its peer never closes its own
    * side.
    */
   refuse(socket: Socket, answer: () => string): void
-  /** Whether the connection lingers, so that nothing more can be answered on it. */
+  /** Whether the connection lingers, so that no further answer can be sent on it. */
   has(socket: Socket): boolean
-  /** Resolves when the connection is closed or has used the time of a shutdown; at once when it does not linger. */
+  /** Resolves when the connection is closed or its shutdown time is used up; at once when it does not linger. */
   ended(socket: Socket): Promise<void>
 }
 
@@ -68,18 +68,18 @@ export function createLingeringClose(limits: LingerLimits): LingeringClose {
       if (taken > limits.maxBytes) socket.destroy()
     })
     incoming.once('end', () => closeNow(socket))
-    // Without a listener for this event node destroys the socket.
+    // Without a listener for `timeout` Node destroys the socket when this time passes.
     socket.setTimeout(limits.idleMs)
     socket.end()
   }
 
   return {
     guard(incoming, outgoing) {
-      // Runs before node's own listener, which closes the connection after its last answer with `destroySoon`.
+      // This listener must run before Node's own, which closes the connection after its last answer with `destroySoon`.
       outgoing.prependOnceListener('finish', () => {
         if (incoming.complete) return
         const { socket } = incoming
-        // Remaining listeners of the abandoned body would keep it paused.
+        // Listeners left by the abandoned body would keep the stream paused.
         incoming.removeAllListeners('data').removeAllListeners('readable').resume()
         socket.destroySoon = () => {
           if (lingering.has(socket)) return
@@ -106,7 +106,7 @@ export function createLingeringClose(limits: LingerLimits): LingeringClose {
   }
 }
 
-/** Closes as node does: after everything written was sent. */
+/** Closes the socket after everything written was sent, as Node does. */
 function closeNow(socket: Socket): void {
   Socket.prototype.destroySoon.call(socket)
 }

@@ -15,9 +15,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = { perAddress: 1_024, total: 4
  * loses its own. A client that sends its request at once is never among the oldest. [H1]
  */
 export interface OpenConnections {
-  /** The connection has sent no request yet, or its last request was answered. */
+  /** Marks the connection as idle: it has sent no request yet, or its last request was answered. */
   idle(socket: Socket): void
-  /** A request of the connection is in progress, or the connection was handed over. */
+  /** Marks the connection as busy: a request is in progress, or the connection was handed over. */
   busy(socket: Socket): void
 }
 

@@ -11,10 +11,10 @@ import type { Caller } from './caller.ts'
 import { type BodyLimit, checkContentCoding, checkDeclaredLength, checkJsonType, readBody } from './request-body.ts'
 import type { BodyPolicy, Route } from './route.ts'
 
-/** Bytes that the relay reads of a document from a viewer. */
+/** Most bytes that the relay reads of a document from a viewer, who may not write it. */
 const VIEWER_DOCUMENT_BYTES = 65_536
 
-/** The body of a request in the form that its route asks for. */
+/** The body of a request, in the form that its route requires. */
 export interface ReceivedBody {
   readonly bytes: Uint8Array
   /** The parsed JSON when the policy of the route is `json`. */
@@ -27,7 +27,7 @@ export interface ReceiveDeps {
   readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
   readonly clock: Clock
   readonly timers: Timers
-  /** Turns of workspaces at taking parts of bodies. */
+  /** The turns in which workspaces take parts of bodies. */
   readonly parts: RoundTurns
   readonly arrivals: Arrivals
   readonly metrics: Pick<Metrics, 'add'>
@@ -48,7 +48,7 @@ export function takesBody({ body: { kind } }: Pick<Route, 'body'>): boolean {
   return kind === 'json' || kind === 'document'
 }
 
-/** Returns who pays for the memory of a request's body. [H3] */
+/** Returns the holder whose share of memory a request's body takes. [H3] */
 export function holderOf(route: Pick<Route, 'credential'>, caller: Caller | null): BodyHolder {
   if (route.credential === 'revocation-bearer') return { kind: 'internal' }
   if (caller === null) return { kind: 'viewers', workspaceId: '' }
@@ -81,14 +81,13 @@ function jsonLimit(maxBytes: number): BodyLimit {
 }
 
 /**
- * When the caller has a ceiling for documents, a body above the request limit is refused with that ceiling. [REST-14
+ * Returns the limit for a document body. If the caller has a `max_doc_bytes`, a longer body is refused with that number. [REST-14
  * DOC_TOO_LARGE]
  */
 function documentLimit(maxBytes: number, caller: Caller | null, deps: Pick<ReceiveDeps, 'metrics'>): BodyLimit {
   if (caller === null) return jsonLimit(maxBytes)
   const { role, limits } = caller.access
-  // A viewer can write no document. A short body is still read, so that its own errors are answered first. [REST-15,
-  // PERM-3]
+  // A viewer cannot write a document. Its short body is still read, so that errors in it are answered first. [REST-15, PERM-3]
   if (!mayCreate(role)) {
     return { maxBytes: VIEWER_DOCUMENT_BYTES, tooLarge: () => refuse({ role, level: 'view', needed: 'edit' }) }
   }

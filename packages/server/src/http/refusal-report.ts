@@ -6,8 +6,8 @@ import type { Timers } from '../kernel/timers.ts'
 const LINE_EVERY_MS = 10_000
 
 /**
- * Returns a function to call for each connection that a full listener refuses. It counts each, and logs the first one at
- * once; while more come, one line every 10 s says how many came since the last line. [H11]
+ * Returns a function to call for each connection that a full listener refuses. The function counts every refusal and logs the first one at once;
+ * then one line at most every 10 s says how many came since. [H11]
  */
 export function createRefusalReport(
   { listener, most }: { readonly listener: string; readonly most: number },

@@ -16,7 +16,7 @@ async function* paced(parts: number, fails: boolean): AsyncGenerator<Uint8Array>
   if (fails) throw new Error('the disk is gone')
 }
 
-/** A reply of `promised` parts whose source has so many. */
+/** Makes a route whose reply promises `promised` parts and whose source gives `parts`. */
 function streaming(path: string, promised: number, parts: number, fails = false): Route {
   return {
     method: 'GET',
@@ -48,7 +48,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay[Symbol.asyncDispose]())
 
-/** The response as it begins. */
+/** Sends a request. Resolves with the response as soon as its headers arrive. */
 function begin(path: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request({ port: relay.port, path, agent: false }, resolve).on('error', reject).end()
@@ -57,7 +57,7 @@ function begin(path: string): Promise<IncomingMessage> {
 
 const answered = (route: string) => relay.logLines.filter((line) => line.event === 'http.request' && line.route === route)
 
-/** What is counted of a route that answered 200: how often, and seconds together. */
+/** Returns the metrics of a route for answers with 200: their number and their total duration in seconds. */
 async function measured(route: string): Promise<readonly [count: number, seconds: number]> {
   const { text } = await relay.metrics.render()
   const value = (name: string): number =>

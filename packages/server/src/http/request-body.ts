@@ -10,7 +10,7 @@ import { BodyPace, PACE_LIMITS } from './body-pace.ts'
 
 const MIB = 1_048_576
 const COPY_STEP_BYTES = 4 * MIB
-/** A part has about 64 KiB. */
+/** Parts taken in one round of the event loop; a part has about 64 KiB. */
 const PARTS_PER_ROUND = 4
 const SHORT_REST_BYTES = 65_536
 const EXPECTS_CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
@@ -36,7 +36,7 @@ export function checkDeclaredLength(declared: string | undefined, limit: BodyLim
   if (length !== null && length > limit.maxBytes) throw limit.tooLarge(length)
 }
 
-/** JSON routes take `application/json`, any `+json` and no type at all. [REST-7] */
+/** Throws unless a JSON route accepts the content type: `application/json`, any `+json`, or none. [REST-7] */
 export function checkJsonType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === '') return
   const semicolon = contentType.indexOf(';')
@@ -45,7 +45,7 @@ export function checkJsonType(contentType: string | undefined): void {
   throw new RelayError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.')
 }
 
-/** Bodies are read as they are sent: there is no decompression. [REST-7] */
+/** Throws when the body is compressed: the relay does not decompress. [REST-7] */
 export function checkContentCoding(contentEncoding: string | undefined): void {
   const coding = contentEncoding?.trim().toLowerCase() ?? ''
   if (coding === '' || coding === 'identity') return
@@ -61,17 +61,17 @@ export function checkContentCoding(contentEncoding: string | undefined): void {
  */
 export const createPartTurns = (): RoundTurns => createRoundTurns({ perRound: PARTS_PER_ROUND })
 
-/** What reading a body needs. */
+/** Dependencies for reading a body. */
 export interface ArrivalDeps {
   readonly clock: Clock
   readonly timers: Timers
-  /** A body waits here before each further chunk, so that many bodies at a time leave the thread to others. [H3] */
+  /** The body waits for a turn before each further chunk, so that many bodies at a time leave the thread to other work. [H3] */
   readonly parts: RoundTurns
-  /** Whose turns the body waits for. */
+  /** The workspace in whose turns the body is read. */
   readonly workspaceId: string
-  /** All bodies of the process that are waited for, this one among them. [LIFE-28] */
+  /** The bodies that the process waits for; this body is added to them. [LIFE-28] */
   readonly arrivals: Arrivals
-  /** Ends the reading with its reason. */
+  /** Ends the reading when aborted; reading then throws the signal's reason. */
   readonly givenUp?: AbortSignal
 }
 
@@ -107,12 +107,12 @@ export async function* requestChunks(
   }
 }
 
-/** HTTP/1.0 has no expectations, so one there is ignored. */
+/** Whether the client waits for `100 Continue`. HTTP/1.0 has no expectations, so one there is ignored. */
 function waitsForContinue({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.expect !== undefined && EXPECTS_CONTINUE.test(headers.expect)
 }
 
-/** Returns the next chunk, unless it takes too long or nobody wants it any more. */
+/** Returns the next chunk. Throws when it takes too long or the body was given up. */
 function inTime<T>(next: Promise<T>, leftMs: number, { timers, arrivals, givenUp }: ArrivalDeps): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(givenUp?.reason)
@@ -130,7 +130,7 @@ function inTime<T>(next: Promise<T>, leftMs: number, { timers, arrivals, givenUp
   })
 }
 
-/** Whether so much of the body is missing that the connection ends after the answer instead of receiving it. [H3] */
+/** Whether so much of the body is missing that the connection is closed after the answer and the rest is not received. [H3] */
 export function leavesBody(incoming: IncomingMessage): boolean {
   if (incoming.complete) return false
   const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
@@ -162,7 +162,7 @@ export async function readBody(
     chunks.push(chunk)
   }
   if (incoming.complete && !incoming.destroyed && !waitsForContinue(incoming)) {
-    // A short body nearly always comes together with its headers. Then nothing has to be waited for.
+    // A short body usually arrives together with its headers, so it can be read without waiting.
     for (let chunk: unknown = incoming.read(); chunk !== null; chunk = incoming.read()) take(chunk as Uint8Array)
   } else {
     for await (const chunk of requestChunks(incoming, outgoing, { ...deps, givenUp: account.givenUp })) take(chunk)

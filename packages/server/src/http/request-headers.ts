@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Returns the value of a request header, `name` in lower case. Values of a header that was sent several times are joined
- * with a comma, also where node would keep the first one: two credentials must not count as one.
+ * Returns the value of a request header; `name` is in lower case. Joins repeated values with a comma, also where Node would keep only the first:
+ * two credentials must not count as one.
  */
 export function headerOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string | undefined {
   let value: string | undefined

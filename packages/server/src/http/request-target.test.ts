@@ -38,7 +38,7 @@ describe('targets of requests', () => {
   })
 })
 
-it('[AUTH-2] a request that sends its Authorization header twice has no credentials, because both values are read as one', () => {
+it('[AUTH-2] two Authorization headers give no credential, because their values are joined', () => {
   const rawHeaders = ['Host', 'h', 'AUTHORIZATION', 'Bearer a', 'authorization', 'Bearer b']
   expect([
     headerOf({ rawHeaders }, 'authorization'),

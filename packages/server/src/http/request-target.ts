@@ -24,7 +24,7 @@ export function isReadableTarget(url: string): boolean {
 
 const PLAIN_HOST = /^(?:[a-z0-9._-]+(?::(?:[1-9]\d{0,3}|[1-5]\d{4}))?)?$/
 
-/** Whether a `Host` can be the host of a URL. An empty one is left to the app, which refuses it where it needs one. */
+/** Whether a `Host` can be the host of a URL. An empty one passes; the app refuses it where it needs a host. */
 export function isReadableHost(host: string): boolean {
   if (PLAIN_HOST.test(host)) return true
   if (!URL.canParse(`http://${host}/`)) return false

@@ -8,7 +8,7 @@ import type { Answer } from './write-answer.ts'
 /** Headers of every response of one request, made before anything can fail. */
 export type CommonHeaders = Readonly<Record<string, string>>
 
-/** What an error body needs from the request that it answers. */
+/** Facts about the request that an error body needs. */
 export interface ErrorContext {
   readonly requestId: string
   readonly common: CommonHeaders
@@ -19,16 +19,16 @@ const PARTIAL = 206
 const NO_CONTENT = 204
 const FOUND = 302
 const NOT_MODIFIED = 304
-/** Caching of what depends on the caller, and the request headers that say who that is. [REST-10] */
+/** How caches must treat content that depends on the caller, and the request headers that identify the caller. [REST-10] */
 const BY_CALLER = { caching: 'private, no-cache', headers: 'Authorization, X-Workspace-Id' }
 
-/** A reply whose whole body exists. */
+/** A reply whose whole body is in memory. */
 export type WholeReply = Exclude<RouteReply, StreamReply>
 export type StreamReply = Extract<RouteReply, { readonly kind: 'stream' }>
 
 /**
- * Makes the answer of a success: 200 with content, 204 without; never 201 or an empty 200. [REST-1] `bodyOf` makes the
- * body from the parts of an answer that may be long; by default they are sent at once.
+ * Makes the answer of a success: 200 with content, 204 without; never 201 or an empty 200. `bodyOf` makes the body from the parts of an answer
+ * that may be long; by default all parts are sent at once. [REST-1]
  */
 export function replyAnswer(
   reply: WholeReply,
@@ -68,7 +68,7 @@ export function replyAnswer(
   }
 }
 
-/** The headers of a reply; one that depends on the caller says so to caches. [REST-10] */
+/** Returns the headers of a reply. For a reply that depends on the caller they tell caches so. [REST-10] */
 function repliedHeaders(common: CommonHeaders, own: WholeReply['headers']): CommonHeaders {
   const headers: CommonHeaders = { ...common, ...own }
   if (headers['Cache-Control'] !== BY_CALLER.caching) return headers
@@ -90,8 +90,7 @@ export function preflightAnswer(common: CommonHeaders, headers: Readonly<Record<
 }
 
 /**
- * Turns any thrown value into the error that the outside sees: a RelayError as it is, everything else INTERNAL without
- * its text. [REST-2, OPS-8]
+ * Turns a thrown value into the error that the client sees: a RelayError unchanged, anything else as INTERNAL without its text. [REST-2, OPS-8]
  */
 export function asRelayError(thrown: unknown): RelayError {
   return thrown instanceof RelayError ? thrown : new RelayError('INTERNAL', 'The relay failed unexpectedly.')
@@ -105,7 +104,7 @@ export function rawErrorAnswer(error: RelayError, context: ErrorContext): string
   return [`HTTP/1.1 ${status} ${error.code}`, ...lines, '', body].join('\r\n')
 }
 
-/** Turns an error into a REST answer; the only place that does so. [REST-2] */
+/** Turns an error into a REST answer. Nothing else does so. [REST-2] */
 export function errorAnswer(error: RelayError, context: ErrorContext): Answer & { readonly body: string } {
   const row = ERRORS[error.code]
   if (error.code === 'FORBIDDEN_PLAIN') {

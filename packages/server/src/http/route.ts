@@ -19,18 +19,18 @@ export type BodyPolicy =
   | { readonly kind: 'stream' }
 
 export const NO_BODY = { kind: 'none' } as const satisfies BodyPolicy
-/** JSON that is no document. [REST-7] */
+/** The policy for JSON that is not a document. [REST-7] */
 export const JSON_BODY = { kind: 'json', maxBytes: 2 * 1_048_576 } as const satisfies BodyPolicy
 
-/** What a body has beside the value in it: names of members, a version, white space. */
+/** Bytes of a body around its value: member names, a version, white space. */
 const ENVELOPE_BYTES = 1_024
 
-/** JSON around a value for which the configuration sets a limit; never less than other JSON. [REST-7] */
+/** Returns the policy for JSON around a value with a configured limit. The limit is never below that of other JSON. [REST-7] */
 export function jsonBodyAround(maxValueBytes: number): BodyPolicy {
   return { kind: 'json', maxBytes: Math.max(JSON_BODY.maxBytes, maxValueBytes + ENVELOPE_BYTES) }
 }
 
-/** A route without its handler, as docs and pins list it. Only routes made up by tests have no exchange. */
+/** A route without its handler, as the reference and the pinned tables list it. Only routes made by tests lack an exchange. */
 export type RouteDeclaration = Omit<Route, 'handle' | 'exchange'> & { readonly exchange: RouteExchange }
 
 /**
@@ -44,7 +44,7 @@ export interface Route {
   readonly path: string
   readonly credential: RouteCredential
   readonly body: BodyPolicy
-  /** The row of PERM-3 in words, rendered into docs/reference/routes.md. */
+  /** The right that the route requires (its row of PERM-3), rendered into docs/reference/routes.md. */
   readonly needs: string
   readonly summary: string
   /** Requests and answers of the route. [REST-36] */
@@ -60,9 +60,9 @@ export interface Route {
   readonly whileDraining?: true
   /** The path parameter that is a document id, for the log. [OPS-5] */
   readonly documentParam?: string
-  /** Answers may be as large as a document or longer, so workspaces take turns at making them. [H10] */
+  /** Answers may be as large as a document or larger, so workspaces take turns at making them. [H10] */
   readonly largeAnswer?: true
-  /** Refuses the role viewer before the body is read. Set where the role alone decides. [PERM-3] */
+  /** Refuses the role viewer before the body is read. True only where the role alone decides. [PERM-3] */
   readonly writersOnly?: true
   /** Checks the decoded path parameters before the body is read; throws RelayError. [REST-15] */
   checkParams?(params: Readonly<Record<string, string>>): void
@@ -81,8 +81,8 @@ export interface RouteRequest {
   readonly json: unknown
   readonly bytes: Uint8Array
   /**
-   * The body of a `stream` route. Throws BAD_REQUEST when the client ends early or falls behind the pace of a body, and
-   * at its end the refusal of a token that is no longer good. [REST-7, AUTH-16]
+   * The body of a `stream` route. Reading it throws BAD_REQUEST when the client ends early or is too slow, and at the end the refusal of a token
+   * that has expired or was revoked meanwhile. [REST-7, AUTH-16]
    */
   readonly stream: AsyncIterable<Uint8Array>
   /** Aborted when the client leaves before its answer is sent. */
@@ -93,11 +93,11 @@ export interface RouteRequest {
 
 export type RouteReply =
   | { readonly kind: 'json'; readonly value: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** JSON that is already serialised, in parts that are sent one behind the other. */
+  /** JSON that is already serialised, in parts that are sent one after another. */
   | { readonly kind: 'json-bytes'; readonly parts: readonly Uint8Array[]; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'empty'; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'not-modified'; readonly headers?: Readonly<Record<string, string>> }
-  /** JSON that has the status of an error code and is no error body: /readyz while a check fails. */
+  /** JSON with the status of an error code that is not an error body: /readyz while a check fails. */
   | {
       readonly kind: 'status-json'
       readonly like: ErrorCode
@@ -110,7 +110,7 @@ export type RouteReply =
       readonly status?: number
       readonly headers?: Readonly<Record<string, string>>
     }
-  /** Bytes of any kind. `partial` means 206. HEAD gets the headers alone, including Content-Length. */
+  /** Bytes of any kind. `partial` means 206. HEAD gets only the headers, including Content-Length. */
   | {
       readonly kind: 'bytes'
       readonly bytes: Uint8Array

@@ -6,9 +6,9 @@ export interface RouteGroup {
   /** The path as it is served: `/api/docs/:id` and `/api/v1/docs/:id` are two groups. */
   readonly pattern: string
   readonly routes: ReadonlyMap<string, Route>
-  /** Methods for `Allow` and preflight: those of the routes, HEAD where there is GET, and OPTIONS. */
+  /** Methods for `Allow` and preflight: those of the routes, HEAD if there is GET, and OPTIONS. */
   readonly methods: readonly string[]
-  /** Names of the parameters with the number of their segment, from 0 for the empty one before the first slash. */
+  /** Parameters with the index of their segment; index 0 is the empty segment before the first slash. */
   readonly parameters: readonly (readonly [name: string, segment: number])[]
   /** True when a route of the path declares headers. */
   readonly declaresHeaders: boolean
@@ -25,7 +25,7 @@ export type FindGroup = (path: string) => RouteGroup | undefined
 export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
   const groups = new Map<string, Map<string, Route>>()
   for (const route of routes) {
-    // The types require the policy, but a table that was cast or built by hand might lack it.
+    // The types require credential and body policy, but a table that was cast or built by hand may lack them.
     if (!(['none', 'bearer', 'revocation-bearer'] as readonly unknown[]).includes(route.credential) || !route.body?.kind) {
       throw new Error(`route ${route.method} ${route.path} has no policy`)
     }
@@ -46,7 +46,7 @@ export function groupRoutes(routes: readonly Route[]): readonly RouteGroup[] {
     }))
 }
 
-/** `groups` as `groupRoutes` orders them: of two that match, the one with fewer parameters is found. */
+/** Makes the look-up. `groups` must be ordered by `groupRoutes`: of two matching groups the one with fewer parameters comes first. */
 export function createFindGroup(groups: readonly RouteGroup[]): FindGroup {
   const exact = new Map<string, RouteGroup>()
   const byLength = new Map<number, { readonly group: RouteGroup; readonly parts: readonly string[] }[]>()
@@ -67,7 +67,7 @@ export function createFindGroup(groups: readonly RouteGroup[]): FindGroup {
 
 const segmentsOf = (path: string): readonly string[] => path.split('/')
 
-/** The paths a route answers on. */
+/** Returns the paths under which a route is served. */
 export function servedPaths(route: Pick<Route, 'path' | 'unversioned'>): readonly string[] {
   const isShort = route.unversioned !== true && route.path.startsWith('/api/') && !route.path.startsWith('/api/v1/')
   return isShort ? [route.path, `/api/v1/${route.path.slice('/api/'.length)}`] : [route.path]

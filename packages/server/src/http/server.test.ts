@@ -16,7 +16,7 @@ afterAll(() => relay[Symbol.asyncDispose]())
 const auth = (): string => `Authorization: Bearer ${token}\r\n`
 const statuses = (received: string): string[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => match[1] as string)
 
-/** Everything that must hold whatever was sent. */
+/** Checks that the relay still works after hostile input. */
 async function stillHonest(): Promise<void> {
   expect((await relay.call('GET', '/health')).text).toBe('ok')
 }
@@ -90,7 +90,7 @@ describe.concurrent('raw requests', () => {
     ])
   })
 
-  it('[REST-7] [REST-19] a condition behind hundreds of other headers is heeded like any other', async () => {
+  it('[REST-7] [REST-19] a condition behind hundreds of other headers is honoured like any other', async () => {
     const many = Array.from({ length: 400 }, (_, i) => `X-Filler-${i}: a\r\n`).join('')
     const write = (headers: string) =>
       relay.socket(put('/api/docs/conditional', `${many}Content-Length: 2\r\n${headers}`, '{}'), patience(5_000))
@@ -103,7 +103,7 @@ describe.concurrent('raw requests', () => {
     expect(statuses(await relay.socket('GET /health HTTP/1.1\r\nHost: my_relay:9876\r\n\r\n'))).toEqual(['200'])
   })
 
-  it('[AUTH-2] a good token of more than 16 KiB is accepted, as far as the header block allows', async () => {
+  it('[AUTH-2] a valid token of more than 16 KiB is accepted as long as the header block is within its limit', async () => {
     const claims = { filler: 'x'.repeat(20_000) }
     const long = relay.issuer.token({ sub: 'ann', role: 'member', claims })
     expect(long.length).toBeGreaterThan(16 * 1024)

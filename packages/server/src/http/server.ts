@@ -17,7 +17,7 @@ import { writeAnswer } from './write-answer.ts'
 export interface HttpServerOptions {
   readonly app: App
   /**
-   * Called for every WebSocket upgrade, with the headers of an answer that refuses it. Offers of other upgrades are ignored, as HTTP allows.
+   * Called for every WebSocket upgrade, with the headers for an answer that refuses it. Offers of other upgrades are ignored, as HTTP allows.
    */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, common: CommonHeaders) => void
   /** Answers a request before the app sees it, and returns whether it did. */
@@ -27,7 +27,7 @@ export interface HttpServerOptions {
   readonly timeouts?: HttpTimeouts
   readonly linger?: LingerLimits
   readonly connections?: ConnectionLimits
-  /** How many connections the listener serves at one time; any number when absent. [H11] */
+  /** Limit on connections served at a time; no limit when absent. [H11] */
   readonly cap?: CapOptions
 }
 
@@ -40,14 +40,14 @@ export interface HttpTimeouts {
 }
 
 export interface HttpServer {
-  /** Binds; port 0 takes a free one. Resolves with the bound address and rejects when it is in use. */
+  /** Binds the listener; port 0 takes a free one. Resolves with the bound address; rejects when the address is in use. */
   listen(address: { readonly host: string; readonly port: number }): Promise<AddressInfo>
   /**
    * Resolves when every request in progress was answered and its client had time to take the answer. The listener stays
    * open: health still answers. [LIFE-28]
    */
   finishRequests(): Promise<void>
-  /** How many requests have no answer yet. One that a client is slow to take is an answer. */
+  /** Number of requests without an answer. A request whose client is still reading the answer has one. */
   unanswered(): number
   /** Stops listening and cuts the remaining connections. */
   [Symbol.asyncDispose](): Promise<void>
@@ -56,7 +56,7 @@ export interface HttpServer {
 /** Limits of the listener where they differ from node's defaults. [H1, REST-7] */
 const SETTINGS = {
   maxHeaderSize: 32 * 1024,
-  // A body may take as long as it keeps its pace. [REST-7]
+  // A body may take any time as long as it keeps its pace. [REST-7]
   requestTimeout: 0,
   keepAliveTimeout: 15_000,
   // The app itself refuses a request without Host, with a body like every other error. [REST-2]
@@ -64,16 +64,16 @@ const SETTINGS = {
   insecureHTTPParser: false,
 }
 const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, stallMs: 60_000 }
-/** Connections that the system holds for us until they are accepted; above, it lets clients wait for a second. */
+/** Connections that the system queues until the relay accepts them. Above this number clients wait for a second. */
 const BACKLOG = 4_096
 const REFUSALS_PER_ROUND = 32
 const END_OF_HEADERS = '\r\n\r\n'
-/** When a client that was refused for want of connections may try again. */
+/** Retry-After of a refusal by a full listener. */
 const FULL_RETRY_MS = 5_000
 
 /** Makes a listener for the REST app. Binds nothing before `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  // A request that cannot be parsed ends the connection.
+  // The error answer to a request that cannot be parsed; its connection then ends.
   const errorContext = () => {
     const requestId = newId('req-', 16, options.random)
     const common = { ...commonHeaders(requestId, options.corsOrigins, undefined), Connection: 'close' }
@@ -90,11 +90,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...SETTINGS,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.ceil(headersMs / 3),
-    // A client that offers HTTP/2 in clear text, as some do on every first request, gets its answer over HTTP/1.1.
+    // Some clients offer HTTP/2 in clear text with their first request; they are answered over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => options.onUpgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
   })
-  // Node would leave out the headers beyond a count without a word, and with them a condition or a credential. What bounds their number is the
-  // size of the block. [REST-7, REST-19]
+  // By default Node silently drops headers beyond a count, perhaps a condition or a credential. The size of the header block is limited
+  // instead. [REST-7, REST-19]
   server.maxHeadersCount = 0
   server.timeout = stallMs
   const inProgress = new Map<ServerResponse, Promise<void>>()
@@ -125,10 +125,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     else writeAnswer(outgoing, errorAnswer(unreadable(), errorContext()))
   }
   server.on('request', accept)
-  // A client that asks before sending gets its answer when the body is read, so that a refusal saves the upload.
-  // [REST-7]
+  // `100 Continue` is sent only when the body is read, so that a refusal saves the client the upload. [REST-7]
   server.on('checkContinue', accept)
-  // An unknown expectation is ignored; node would answer 417 without a body.
+  // An unknown expectation is ignored; Node would answer 417 without a body.
   server.on('checkExpectation', accept)
   const { onUpgrade } = options
   if (onUpgrade) {
@@ -159,13 +158,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 }
 
-/** Puts a cap in front of the HTTP parser of a server. `served` gets each connection that the parser gets. */
+/** Puts a cap in front of the HTTP parser of a server. `served` is called with each connection that the parser gets. */
 function capConnections(
   server: Server,
   options: CapOptions,
   { served, refusal }: { readonly served: (socket: Socket) => void; readonly refusal: () => string },
 ): ConnectionCap {
-  // The only listener so far is node's own, which makes a parser for the connection.
+  // The only listener so far is Node's own, which makes a parser for the connection.
   const parse = server.listeners('connection')[0] as (this: Server, socket: Socket) => void
   const cap = createConnectionCap(options, {
     serve(socket) {

@@ -2,7 +2,7 @@ import { RelayError } from '../kernel/errors.ts'
 
 const MAX_UNAUTHENTICATED = 512
 
-/** Limits the requests of one address that are not authenticated yet. [H1] */
+/** Limits how many unauthenticated requests one address may have in progress. [H1] */
 export interface SourceLimit {
   /**
    * Counts a request; calling the returned function ends the count. Throws UNAVAILABLE at the limit. A request of an

@@ -16,7 +16,7 @@ const open = { method: 'GET', credential: 'none', body: { kind: 'none' }, needs:
 const upload = { ...open, method: 'PUT', body: { kind: 'stream' } } as const
 const BINARY = { 'Content-Type': 'application/octet-stream' }
 
-/** What the handlers saw. */
+/** Facts that the handlers noted. */
 const seen = { opened: 0, chunks: 0, taken: 0, sourceEnded: 0, refusal: null as unknown }
 let path: string
 const content = randomBytes(8 * MIB)
@@ -41,7 +41,7 @@ async function* endless(): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Does not give anything before it is told to end. */
+/** Makes a source that gives nothing until it is told to end. */
 function neverReady(): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]: () => ({
@@ -156,7 +156,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true)
 }
 
-/** The response as it begins; its body is the caller's to read. */
+/** Sends a request. Resolves with the response as soon as its headers arrive; the caller reads the body. */
 function get(path: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     httpRequest({ port: relay.port, path, agent: false }, resolve).on('error', reject).end()
@@ -373,7 +373,7 @@ function begin(where: string, length: number): Socket {
   return socket
 }
 
-/** Sends without end, and says what came back and how much the relay took until it closed. */
+/** Sends without end. Returns the text received, and how many bytes the relay took until it closed. */
 function flood(where: string): Promise<{ readonly received: string; readonly taken: number }> {
   return new Promise((resolve) => {
     const socket = begin(where, 1024 * MIB)

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Parts are sent one after the other, without being joined first. */
+  /** Parts are sent one after another without being joined first. */
   readonly body: null | string | readonly Uint8Array[] | ReadableStream<Uint8Array>
 }
 
@@ -47,7 +47,7 @@ async function sendStream(outgoing: ServerResponse, body: ReadableStream<Uint8Ar
   }
 }
 
-/** Resolves when the connection takes more, and when it is closed. */
+/** Resolves when the connection can take more data, or is closed. */
 function taken(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const ended = (): void => {

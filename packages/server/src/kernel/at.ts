@@ -1,8 +1,8 @@
 /**
- * Returns the entry of a list at a place that must exist. For lists that belong together, such as the columns of one
- * table: a wrong length must fail and never become an invented value in the store.
+ * Returns the entry of a list at an index that must exist. For lists that belong together, such as the columns of one table: a wrong length must
+ * fail and never become an invented value in the store.
  *
- * @throws RangeError naming the place and the length
+ * @throws RangeError with the index and the length
  */
 export function at<T>(list: ArrayLike<T>, index: number): T {
   const entry = list[index]

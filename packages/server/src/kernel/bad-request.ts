@@ -6,8 +6,8 @@ export function badRequest(field: string, message: string, details: Readonly<Rec
 }
 
 /**
- * Returns the members of a JSON object, without inherited ones: a member may be named like one of Object's. Throws
- * BAD_REQUEST when `json` (the body, or its member `field`) is not an object.
+ * Returns the members of a JSON object, without inherited ones. Throws BAD_REQUEST when `json` (the body, or its member `field`) is not an
+ * object.
  */
 export function readMembers(json: unknown, field = 'body'): Readonly<Record<string, unknown>> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -18,7 +18,7 @@ export function readMembers(json: unknown, field = 'body'): Readonly<Record<stri
 
 const MAX_USER_ID_BYTES = 256
 
-/** A user id as a token may carry it: opaque text of 1 to 256 bytes, without NUL. [AUTH-4] */
+/** Reads a user id in the form that a token may carry: opaque text of 1 to 256 bytes, without NUL. [AUTH-4] */
 export function readUserId(value: unknown, field: string): string {
   const isUserId = typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= MAX_USER_ID_BYTES
   if (isUserId && !value.includes('\0')) return value
@@ -26,7 +26,7 @@ export function readUserId(value: unknown, field: string): string {
   throw badRequest(field, message, { limit: MAX_USER_ID_BYTES })
 }
 
-/** The longest name of a user in a share list, so that every list that the relay writes can be saved again. [BODY-13] */
+/** Most characters of a user's name in a share list, so that a PUT can save every list that the relay writes. [BODY-13] */
 export const MAX_USER_NAME_CHARACTERS = 200
 
 /** Reads a name that is shown beside a user id: text of at most 200 characters; `null` when none is given. */

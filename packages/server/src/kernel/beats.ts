@@ -12,7 +12,7 @@ export class Beats {
   readonly #run: (work: () => void) => void
   readonly #due = new Map<number, Set<() => void>>()
 
-  /** `run` gets all work whose wait ends at the same instant. */
+  /** `run` is called with all work whose wait ends at the same time. */
   constructor(options: {
     readonly clock: Pick<Clock, 'nowMs'>
     readonly timers: Timers
@@ -47,8 +47,7 @@ export class Beats {
 }
 
 /**
- * Returns the time to the next beat. When that is so near that an early timer would meet the same beat twice, returns
- * the time to the beat after it.
+ * Returns the time to the next beat. If the beat is so near that an early timer would meet it twice, returns the time to the beat after it.
  */
 export function untilBeat(nowMs: number, waitMs: number): number {
   const stepMs = 2 ** Math.floor(Math.log2(waitMs))

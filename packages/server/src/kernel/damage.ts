@@ -1,17 +1,17 @@
 import { RelayError } from './errors.ts'
 
-/** The part of a document that is not what was stored; `row`: what is kept of it beside its content. */
+/** The damaged part of a stored document; `row`: its data other than log and body. */
 export type DamagedPart = 'log' | 'body' | 'row'
 
-/** A client that tries again every minute meets the mended document soon enough. */
+/** Retry-After for a damaged document. A client that tries again every minute soon finds the repaired document. */
 export const DAMAGED_RETRY_MS = 60_000
 
-/** What is damaged and what helps. `id` of the document, `null` where it is not known. [LIFE-5, CFG-11] */
+/** Returns a sentence that names the damaged part and the remedy. `id`: of the document; `null` when unknown. [LIFE-5, CFG-11] */
 export function damageText(part: DamagedPart, id: string | null): string {
   return `the stored ${part} of the document is damaged, and waiting does not help: the operator ${remedy(part, id)}`
 }
 
-/** The answer for a document that waiting does not mend. [REST-13] */
+/** The error for a damaged document, which a retry does not repair. [REST-13] */
 export class DamageError extends RelayError {
   constructor(part: DamagedPart, id: string | null) {
     const text = damageText(part, id)
@@ -20,7 +20,7 @@ export class DamageError extends RelayError {
   }
 }
 
-/** Which part is damaged, also by an error that came from another thread; `null` for any other error. */
+/** Returns the damaged part that an error names, also an error from another thread; `null` for any other error. */
 export function damagedPartOf(error: unknown): DamagedPart | null {
   if (!(error instanceof RelayError)) return null
   return (error.details['damagedPart'] as DamagedPart | undefined) ?? null

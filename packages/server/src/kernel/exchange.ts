@@ -22,8 +22,7 @@ export interface ExchangeResponse {
 }
 
 /**
- * What a route takes and answers, as data. OpenAPI is rendered from it, and responses in tests are checked against it.
- * [REST-36]
+ * The requests and answers of a route, as data. OpenAPI is rendered from it, and tests check responses against it. [REST-36]
  */
 export interface RouteExchange {
   /** One for each `:name` of the path. */

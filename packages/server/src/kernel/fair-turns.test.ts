@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createFairTurns, createLanes } from './fair-turns.ts'
 
-/** Tasks that end when the test says so, in the order in which they began. */
+/** Runs tasks that the test ends, and records the order in which they began. */
 function recorder(turns: ReturnType<typeof createFairTurns>) {
   const began: string[] = []
   const finish: (() => void)[] = []
@@ -48,7 +48,7 @@ it('[C11] a holder uses at most its own slots, so that another one starts at onc
   expect(began).toEqual(['a0', 'b0', 'a1'])
 })
 
-it('[C11] a task given up while it waits never runs and delays nobody', async () => {
+it('[C11] a task aborted while it waits never runs and delays nobody', async () => {
   const turns = createFairTurns({ slots: 1, perHolder: 1 })
   const { began, ask, next, settle } = recorder(turns)
   const controller = new AbortController()

@@ -23,7 +23,7 @@ export function makeFolder(path: string, mode: number): string | null {
   }
 }
 
-/** Returns false when the folder existed. */
+/** Makes one folder. Returns false when it existed. */
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, { mode })

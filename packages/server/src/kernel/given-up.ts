@@ -1,10 +1,9 @@
 /**
- * Says whether a caller has given up its call, in memory that threads share: a thread sees it even while it works and
- * receives no messages.
+ * Memory shared by threads that says whether a caller has aborted its call. A busy thread can read it, although it receives no messages.
  */
 export type GivenUp = Int32Array<SharedArrayBuffer>
 
-/** Returns memory, shared between threads, that says from now on whether the signal was aborted. */
+/** Makes shared memory that follows the signal: it says from now on whether the signal was aborted. */
 export function sharedSignal(signal: AbortSignal): GivenUp {
   const memory = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const giveUp = (): void => void Atomics.store(memory, 0, 1)

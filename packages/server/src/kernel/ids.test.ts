@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { pooledRandom } from './ids.ts'
 
-it('no drawn byte is given out twice, in whatever amounts they are asked for', () => {
+it('each drawn random byte is returned once, whatever amounts are requested', () => {
   let drawn = 0
-  // Each byte that is drawn differs from the 255 before it.
+  // Each drawn byte differs from the 255 bytes before it.
   const random = pooledRandom((count) => Uint8Array.from({ length: count }, () => drawn++ % 256))
   let given = 0
   for (let n = 0; n < 5000; n++) {

@@ -9,10 +9,10 @@ export interface Random {
 
 export const systemRandom: Random = pooledRandom(randomBytes)
 
-/** Bytes that are drawn at once: a call of the system's generator takes as long for one id as for hundreds. */
+/** Bytes drawn at a time: a call of the system's generator takes as long for one id as for hundreds. */
 const POOL_BYTES = 4096
 
-/** Randomness from a pool. Bytes that were given away are not kept. */
+/** Makes a source of randomness that draws bytes in large amounts. Bytes that were returned are not kept. */
 export function pooledRandom(draw: (count: number) => Uint8Array): Random {
   let pool = new Uint8Array(0)
   let at = 0

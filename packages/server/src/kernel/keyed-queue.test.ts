@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createKeyedQueue } from './keyed-queue.ts'
 
 describe('queue with one line per key', () => {
-  it('[LIFE-8] tasks of one key run in order and alone, other keys run meanwhile, and a failure delays nobody', async () => {
+  it('[LIFE-8] tasks of one key run in order, one at a time; other keys and failures do not delay them', async () => {
     const queue = createKeyedQueue()
     const log: string[] = []
     let release = (): void => undefined

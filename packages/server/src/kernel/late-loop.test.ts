@@ -3,7 +3,7 @@ import { memoryRateLimiter } from '../drivers/memory-limits.ts'
 import { manualTime } from './testing/manual-time.ts'
 import { LateLoop } from './late-loop.ts'
 
-/** A relay whose thread can be held up, with a bucket of 40 per second and 80 at once. */
+/** A relay whose thread the test can block, with a bucket of 40 tokens a second and a burst of 80. */
 function relay() {
   const { clock, timers, advance } = manualTime()
   let heldMs = 0
@@ -18,7 +18,7 @@ function relay() {
   return { advance, given, loop, hold: (ms: number) => void (heldMs += ms) }
 }
 
-it('[LIM-2] requests that stayed within their rate are not refused when the relay gets to 5 s of them at once', async () => {
+it('[LIM-2] requests within their rate are not refused when a blocked relay receives 5 s of them at once', async () => {
   const { advance, given, hold } = relay()
   expect(given(40)).toBe(40)
   await advance(1_000)
@@ -28,7 +28,7 @@ it('[LIM-2] requests that stayed within their rate are not refused when the rela
   expect(given(40)).toBe(40)
 })
 
-it('[LIM-2] a delay gives no more than burst and rate allow over the whole time, and is forgotten after 1 s', async () => {
+it('[LIM-2] after a delay a bucket gives no more than burst and rate allow, and the delay is forgotten after 1 s', async () => {
   const { advance, given, hold, loop } = relay()
   expect(given(1_000)).toBe(80)
   hold(5_000)
@@ -46,7 +46,7 @@ it('[LIM-2] without a delay a bucket holds its burst and no more', async () => {
   expect(given(1_000)).toBe(80)
 })
 
-it('[LIM-2] a delay is noticed that begins when nobody has asked for a minute', async () => {
+it('[LIM-2] a delay is noticed even if nobody has asked for a minute when it begins', async () => {
   const { advance, given, hold, loop } = relay()
   await advance(60_000)
   expect(loop.delayMs()).toBe(0)

@@ -9,14 +9,14 @@ const LOOK_MS = 100
  */
 const RESTING_LOOK_MS = 1_000
 const RESTS_AFTER_MS = 10_000
-/** A delay below this is usual on a busy machine. */
+/** A shorter delay is normal on a busy machine and is ignored. */
 const LATE_MS = 100
-/** What came meanwhile is handled within this time after a delay. */
+/** Messages that waited during a delay are handled within this time after it. */
 const KEPT_MS = 1_000
 
 /**
- * Knows how long this thread did not get to its messages: what was sent meanwhile arrives all at once. A timer that runs late shows it, and so does
- * one that is overdue.
+ * Measures how long this thread was blocked and did not receive messages; afterwards they arrive all at once. A timer that fires late shows a past
+ * delay, and a timer that is overdue a current one.
  */
 export class LateLoop implements Disposable {
   private readonly clock: Clock
@@ -34,7 +34,7 @@ export class LateLoop implements Disposable {
     this.cancel = this.lookLater(this.askedMs)
   }
 
-  /** How long the delay lasted from which messages may still wait; 0 when there was none. */
+  /** Returns the length of the delay from which messages may still be waiting; 0 when there was none. */
   delayMs(): number {
     const nowMs = this.clock.monotonicMs()
     const delayMs = this.delayAt(nowMs)

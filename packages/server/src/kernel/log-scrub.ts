@@ -1,9 +1,9 @@
-/** A field with such a name is never logged, in any case and with any text around the word. [OPS-6] */
+/** Names of fields whose values are never logged, in any case and with any text around the word. [OPS-6] */
 const SECRET_NAME =
   /authorization|bearer|token|secret|password|passwd|cookie|credential|api_?key|jwt|signature|presigned|awareness|content$|^body$/i
 
 /**
- * Fields whose values are ids of the relay or the issuer. They never hold a share token, and an id may look like one.
+ * Fields with ids of the relay or the issuer. They are exempt from the search for share tokens, because an id may look like one.
  */
 const ID_FIELDS: readonly string[] = ['requestId', 'workspace', 'docId', 'sub']
 
@@ -12,7 +12,7 @@ const RESERVED: readonly string[] = ['ts', 'level', 'event', 'msg', 'time', 'pid
 
 const MAX_VALUE = 200
 const MAX_ITEMS = 20
-/** A credential that begins within the shown part must be seen whole; text behind this length is not looked at. */
+/** Only this many characters of a text are scanned; enough to see any credential that begins within the shown part. */
 const MAX_SCANNED = 20_000
 
 export type LoggedValue = string | number | boolean | null | readonly LoggedValue[]
@@ -57,7 +57,7 @@ function loggedValue(name: string, value: unknown): LoggedValue {
   return OMITTED
 }
 
-/** The message of a syntax error quotes the text that it stumbled over, which may be a document. */
+/** Describes an error. Leaves out the message of a syntax error, which quotes the parsed text, perhaps a document. */
 function describeError(error: Error): string {
   const where = (error.stack ?? '').split('\n').find((line) => line.startsWith('    at ')) ?? ''
   const message = error instanceof SyntaxError ? '' : `: ${error.message}`
@@ -67,7 +67,7 @@ function describeError(error: Error): string {
 const REDACTED = '<redacted>'
 const OMITTED = '<omitted>'
 
-/** Text in which this finds nothing needs no replacement below. Nearly every value is such a plain word or sentence. */
+/** Text that does not match needs no replacement in `scrubbed`. Most values are plain words or sentences and do not match. */
 const SUSPICIOUS = /eyJ|bearer|basic|[?@]|[^\x20-\x7e]|[\w-]{43}/i
 
 /** Returns text that may be written into a log line: credentials are replaced, then it is cut, then made printable. */
@@ -88,7 +88,7 @@ function withoutCredentials(text: string): string {
       .replace(/\beyJ[\w-]{6,}(\.[\w-]*){0,4}/g, REDACTED)
       .replace(/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
       .replace(/:\/\/[^/?#\s@]*@/g, `://${REDACTED}@`)
-      // The query of a URL is left out; what stands before it can be copied.
+      // The query of a URL is removed; the rest of the URL can be copied from the log.
       .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>?]*)\?[^\s"'<>]*/gi, '$1')
       .replace(/([/\w])\?[^\s"'<>]+/g, `$1?${REDACTED}`)
   )

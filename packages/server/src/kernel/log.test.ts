@@ -147,7 +147,7 @@ describe('redaction', () => {
     }
   })
 
-  it('[OPS-6] a URL in a message is logged without its query, so that it can be copied', () => {
+  it('[OPS-6] a URL in a message is logged without its query', () => {
     const line = fieldsOf({ error: new Error('GET http://127.0.0.1:8088/jwks?key=planted-secret failed') }, 'No http://h/k?x=1.')
     expect(line['error']).toContain('GET http://127.0.0.1:8088/jwks failed')
     expect(line['msg']).toBe('No http://h/k')

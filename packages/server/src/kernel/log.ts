@@ -26,7 +26,7 @@ export interface Logger {
   error(event: string, msg: string, fields?: LogFields): void
 }
 
-/** For tests and for parts whose log nobody reads. */
+/** Drops every line. For tests, and for parts whose log nobody reads. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Pacer } from './pacer.ts'
 import { manualTime } from './testing/manual-time.ts'
 
-/** A pacer on a clock of its own, and the times of its runs since then. */
+/** Makes a pacer with a manual clock, and records the times of its runs. */
 function paced(widestMs: number) {
   const time = manualTime()
   const beganMs = time.clock.monotonicMs()

@@ -2,8 +2,8 @@ import type { Worker } from 'node:worker_threads'
 import { systemClock } from './clock.ts'
 
 /**
- * An operation that has used this share of its allowed time is ended, since others wait behind it. Its processor time
- * is also only known from shortly after its start.
+ * An operation that has used this share of its allowed processor time is ended, because others wait for the thread. The share is below 1, since the
+ * measurement begins shortly after the operation.
  */
 const ENOUGH = 0.75
 /**

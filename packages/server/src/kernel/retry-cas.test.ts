@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CAS_ATTEMPTS, retryCas } from './retry-cas.ts'
 
 /**
- * Returns a `decide` that loses its first `losses` races and then returns `stored`; `attempts` are the numbers it was called
- * with.
+ * Makes a `decide` that loses its first `losses` races and then returns `stored`. `attempts` records the numbers passed to it.
  */
 function losing(losses: number) {
   const attempts: number[] = []
@@ -26,7 +25,7 @@ describe('retryCas', () => {
     expect(await retryCas<string>(decide, () => 'contended')).toBe('stored')
   })
 
-  it('[CONC-3] returns the result of `contended` after five losses', async () => {
+  it('[CONC-3] returns the result of `contended` after five lost races', async () => {
     const { attempts, decide } = losing(CAS_ATTEMPTS)
     expect(await retryCas<string>(decide, async () => 'contended')).toBe('contended')
     expect(attempts).toEqual([0, 1, 2, 3, 4])

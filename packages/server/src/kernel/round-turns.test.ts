@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createRoundTurns } from './round-turns.ts'
 
-/** Rounds that come when the test says so. */
+/** Makes turns whose rounds the test starts. */
 function rounds(perRound: number) {
   const due: (() => void)[] = []
   const ran: string[] = []
@@ -9,7 +9,7 @@ function rounds(perRound: number) {
   return {
     ran,
     ask: (holder: string, name = holder) => turns.run(holder, () => ran.push(name)),
-    /** Runs the next round; answers what ran in it. */
+    /** Runs the next round and returns the names of the work that ran in it. */
     next(): readonly string[] {
       const before = ran.length
       due.shift()?.()

@@ -1,13 +1,13 @@
-/** Small pieces of work on a thread that others need as well. */
+/** Runs small pieces of work on a thread that other work needs as well. */
 export interface RoundTurns {
   /**
-   * Runs `work` now when few others ran in this round of the event loop, else in a later round, after other events were handled. Holders that wait
-   * get turns one after the other, however much each of them waits with; the works of one holder run in their order.
+   * Runs `work` at once when few others ran in this round of the event loop, otherwise in a later round. Waiting holders take turns, however much work
+   * each of them has; the work of one holder runs in order.
    */
   run(holder: string, work: () => void): void
 }
 
-/** At most `perRound` works run in one round. `soon` runs its argument in the next round. */
+/** Makes the turns. At most `perRound` pieces of work run in one round. `soon` runs its argument in the next round. */
 export function createRoundTurns({
   perRound,
   soon = setImmediate,
@@ -15,7 +15,7 @@ export function createRoundTurns({
   readonly perRound: number
   readonly soon?: (work: () => void) => void
 }): RoundTurns {
-  /** The holder whose turn is next comes first. */
+  /** Waiting work by holder. The holder whose turn is next is first. */
   const waiting = new Map<string, (() => void)[]>()
   let left = perRound
   let isRoundDue = false
@@ -31,7 +31,7 @@ export function createRoundTurns({
     left = perRound
     for (const [holder, works] of waiting) {
       if (left === 0) break
-      // Put in again at the end: it is the others' turn.
+      // A holder that still has work goes to the end, so that the others get their turns first.
       waiting.delete(holder)
       const work = works.shift()
       if (works.length > 0) waiting.set(holder, works)

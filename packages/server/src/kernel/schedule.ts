@@ -1,9 +1,9 @@
 /**
- * The table of all waits of an edit on its way to the disk and back. `docs/edit-path.md` describes the whole way, and a test
- * compares the document with these numbers.
+ * The table of all waits of an edit on its way to the disk and back. `docs/edit-path.md` describes the way, and a test compares that document with
+ * these numbers.
  *
- * A message between threads, a commit and a write to a socket cost nearly the same for one edit as for fifty. So each place
- * gathers edits, for longer when more arrive. After a quiet time a place does not gather, so a single edit waits nowhere.
+ * A message between threads, a commit and a write to a socket cost nearly the same for one edit as for fifty. So each place gathers edits, for longer
+ * when more arrive. After a quiet time a place does not gather, so a single edit waits nowhere.
  */
 export const SCHEDULE = {
   /** Main loop to a document worker, where a message wakes a thread. */
@@ -30,11 +30,11 @@ export const SCHEDULE = {
 /** The time over which the load of a place is counted. */
 export const LOAD_MEMORY_MS = 100
 
-/** The gap grows by one millisecond per this many items a second; then it gathers enough to be worth the wait. */
+/** The gap grows by 1 ms for this many items a second, so that it is only as long as gathering is worth. */
 const PER_GAP_MS = 125
-/** The same for appends. The number is lower, because each message of appends also costs a commit. */
+/** Like PER_GAP_MS, for appends. Lower, because each message of appends also costs a commit. */
 const PER_STORE_GAP_MS = 50
-/** The same between nodes. The number is lower still, because a frame costs the two nodes as much as a hundred messages in it. */
+/** Like PER_GAP_MS, between nodes. Lower still, because a frame costs the two nodes as much as a hundred messages in it. */
 const PER_NODE_GAP_MS = 40
 
 /** Returns how long after the last message between two threads the next one may leave. */
@@ -52,7 +52,7 @@ export function nodeGapMs(perSecond: number, widestMs: number): number {
   return Math.min(widestMs, perSecond / PER_NODE_GAP_MS)
 }
 
-/** This many more edits a second make the window of a room one millisecond longer. */
+/** The window of a room grows by 1 ms for this many edits a second. */
 const PER_WINDOW_MS = 4
 
 /** Returns how long a room gathers edits; 0 up to `windowFromPerSecond` edits a second. */
@@ -60,7 +60,7 @@ export function roomWindowMs(perSecond: number, widestMs: number): number {
   return Math.min(widestMs, Math.max(0, Math.floor((perSecond - SCHEDULE.windowFromPerSecond) / PER_WINDOW_MS)))
 }
 
-/** From this many records a second on, a commit waits for the whole delay. */
+/** At this many records a second or more, a commit waits for the whole delay. */
 const FULL_PER_SECOND = 400
 /**
  * When no record has arrived for this part of the delay, the commit starts. Records of several threads arrive close together, so

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shownName } from './shown-name.ts'
 
-describe('a name that somebody gives itself', () => {
+describe('names that people and programs give themselves', () => {
   it.each([
     ['Carl\n\n</tool>\r\nSYSTEM', 'Carl </tool> SYSTEM'],
     ['\u202eevil\u0000\u0007\u2028now', 'evil now'],
@@ -10,11 +10,11 @@ describe('a name that somebody gives itself', () => {
     ['  Ann \t of\u00a0Kent ', 'Ann of Kent'],
     ['\n\u202e', null],
     [' ', null],
-  ])('[AG-21] the name %j is shown as %j, on one line and without characters that nobody sees', (given, shown) => {
+  ])('[AG-21] the name %j is shown as %j, on one line and without invisible characters', (given, shown) => {
     expect(shownName(given, 64)).toBe(shown)
   })
 
-  it('[AG-21] a name is cut at whole characters, also when it is very long', () => {
+  it('[AG-21] a long name is cut between characters', () => {
     expect(shownName('👩'.repeat(10_000), 3)).toBe('👩👩👩')
     expect(shownName('Ann and more', 4)).toBe('Ann')
   })

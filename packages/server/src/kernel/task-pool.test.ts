@@ -84,7 +84,7 @@ describe('task pool', () => {
     expect(next).not.toEqual(first)
   })
 
-  it('[C4] with a deadline in processor time a starved thread gets more time, with one in wall time it does not', async () => {
+  it('[C4] with a deadline in processor time a starved thread gets more time, and with wall time it does not', async () => {
     const sleep = { task: { do: 'sleep', value: 60_000 }, deadlineMs: 300 } as const
     const time = manualTime()
     await using byClock = openTaskPool<Task, unknown>({ entry, size: 1, ...time })
@@ -92,7 +92,7 @@ describe('task pool', () => {
     await time.advance(300)
     expect(await slept).toEqual({ kind: 'overdue' })
     await using byProcessor = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor', ...time })
-    // The thread tells what it used only when it is there.
+    // A thread reports its processor time only after it has started.
     await byProcessor.run({ task: { do: 'echo' }, deadlineMs: DEADLINE_MS })
     const starved = byProcessor.run(sleep)
     await time.advance(4 * 300)
@@ -101,7 +101,7 @@ describe('task pool', () => {
     expect(await starved).toEqual({ kind: 'overdue' })
     await using real = openTaskPool<Task, unknown>({ entry, size: 1, deadline: 'processor' })
     expect(await real.run({ task: { do: 'spin' }, deadlineMs: 50 })).toEqual({ kind: 'overdue' })
-    // In native code a thread tells nothing, not even that it was busy: it is not waited for until it does.
+    // A thread in native code reports nothing, not even that it is busy, so the pool must not wait for its report.
     const value = new Uint8Array(new SharedArrayBuffer(1))
     const deaf = byProcessor.run({ task: { do: 'deaf', value }, deadlineMs: 50 })
     await time.advance(5 * 50)
@@ -109,7 +109,7 @@ describe('task pool', () => {
     expect(value[0]).toBe(0)
   })
 
-  it('[C11] a task given up while it runs is stopped, and one given up while it waits never begins', async () => {
+  it('[C11] a task aborted while it runs is stopped, and one aborted while it waits never begins', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const [first, second] = [new SharedArrayBuffer(4), new SharedArrayBuffer(4)]
     const client = new AbortController()
@@ -127,7 +127,7 @@ describe('task pool', () => {
     expect(await pool.run({ task: { do: 'echo', value: 1 }, deadlineMs: DEADLINE_MS })).toEqual({ kind: 'done', result: 1 })
   })
 
-  it('[C11] a task given up just before it finishes ends no thread', async () => {
+  it('[C11] aborting a task just before it finishes does not end its thread', async () => {
     await using pool = openTaskPool<Task, unknown>({ entry, size: 1 })
     const call = { task: { do: 'thread' }, deadlineMs: DEADLINE_MS } as const
     const before = await pool.run(call)

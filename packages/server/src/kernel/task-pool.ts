@@ -15,15 +15,15 @@ export interface TaskCall<Task, Result = unknown> {
   /** Ends the thread after this task, so that its memory goes back to the system at once. */
   readonly endsThread?: boolean | ((result: Result) => boolean)
   /**
-   * Aborted when nobody waits for the result any more: a task that waits does not run, and one that runs is ended with
-   * its thread, half a second after its start or later.
+   * Aborted when nobody waits for the result any more. A waiting task then never runs. A running task is ended with its thread, but not before it has
+   * run for half a second.
    */
   readonly givenUp?: AbortSignal
 }
 
 /**
- * `overdue`: the deadline passed. `givenUp`: it was aborted. `failed`: the worker ended or the task threw; the detail is for logs and not for
- * callers.
+ * The outcome of a task. `overdue`: the deadline passed. `givenUp`: the task was aborted. `failed`: its thread ended or it threw; `detail` is for
+ * logs and not for callers.
  */
 export type TaskOutcome<Result> =
   | { readonly kind: 'done'; readonly result: Result }
@@ -46,26 +46,26 @@ interface Running<Task, Result> {
   readonly waiting: Waiting<Task, Result>
   readonly onGivenUp: () => void
   readonly startedMs: number
-  /** `null`: only wall time counts. */
+  /** Processor time of the task; `null` when only wall time counts. */
   readonly spent: SpentTime | null
-  /** Cancels the next look at the task. */
+  /** Cancels the next check of the deadline. */
   cancel: () => void
 }
 
 interface Thread<Task, Result> {
   readonly worker: Worker
   running: Running<Task, Result> | null
-  /** Keeps the thread from being ended for having no task. */
+  /** Cancels the timer that ends a thread without a task. */
   stay: () => void
 }
 
 const LOOK_AGAIN_MS = 50
 /**
- * A task that has run for less is not ended when it is given up: a new thread costs as much, and whoever gives up again
- * and again must not make the relay start threads all the time.
+ * An aborted task that has run for less than this is not ended: a new thread would cost as much, and a caller that aborts again and again must not
+ * make the relay start threads all the time.
  */
 const WORTH_ENDING_MS = 500
-/** A thread keeps the memory of its largest task. Without a task for so long it is ended, and the next task starts another one. */
+/** A thread without a task for this long is ended, because it keeps the memory of its largest task. The next task starts a new one. */
 const REST_MS = 30_000
 
 /**
@@ -88,7 +88,7 @@ export function openTaskPool<Task, Result>(options: {
   const threads = new Set<Thread<Task, Result>>()
   const queue: Waiting<Task, Result>[] = []
   const { clock = systemClock, timers = waitingTimers } = options
-  // A thread at rest must not keep the process alive.
+  // Timers for idle threads must not keep the process alive.
   const { timers: restTimers = systemTimers } = options
   const byProcessor = options.deadline === 'processor'
   let closed = false
@@ -129,7 +129,7 @@ export function openTaskPool<Task, Result>(options: {
     running.cancel = timers.after(LOOK_AGAIN_MS, () => due(thread, running))
   }
 
-  /** Ends a task that was given up, as soon as that saves more than a new thread costs. */
+  /** Ends an aborted task once that saves more than a new thread costs. */
   function endSoon(thread: Thread<Task, Result>, running: Running<Task, Result>): void {
     running.cancel()
     const leftMs = WORTH_ENDING_MS - (clock.monotonicMs() - running.startedMs)

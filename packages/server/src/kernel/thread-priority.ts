@@ -5,8 +5,8 @@ import { setPriority } from 'node:os'
 const BACKGROUND = 5
 
 /**
- * Gives the calling thread, which must not be the main one, a lower priority than the other threads of this process, for which people wait.
- * Only on Linux does a thread have a priority of its own; elsewhere nothing happens.
+ * Lowers the priority of the calling thread, which must not be the main one, below that of the threads for which people wait. Does nothing except on
+ * Linux, where each thread has a priority of its own.
  */
 export function runInBackground(): void {
   if (process.platform !== 'linux') return
@@ -14,6 +14,6 @@ export function runInBackground(): void {
     const thread = readlinkSync('/proc/thread-self').split('/').at(-1)
     setPriority(Number(thread), BACKGROUND)
   } catch {
-    // Without /proc the thread is not known, and it keeps its priority.
+    // Without /proc the id of the thread is unknown, so the thread keeps its priority.
   }
 }

@@ -1,4 +1,4 @@
-/** Waiting as a parameter, so that tests can let an hour pass at once. Delays are measured on the monotonic clock. */
+/** Timers as a parameter, so that tests can let an hour pass at once. Delays are measured on the monotonic clock. */
 export interface Timers {
   /** Runs `run` once after at least `delayMs`; the returned function cancels it and may be called at any time. */
   after(delayMs: number, run: () => void): () => void

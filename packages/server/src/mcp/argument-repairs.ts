@@ -2,18 +2,18 @@ import type { Fix } from '@docrelay/model/edit'
 import type { ArgumentsSchema, ValueSchema } from './arguments.ts'
 import type { JsonObject } from './tool.ts'
 
-/** Arguments as a call means them, with what was adjusted. */
+/** The arguments after repair, with one fix for each adjustment. */
 export interface RepairedArguments {
   readonly args: JsonObject
   readonly fixes: readonly Fix[]
 }
 
-/** Optional arguments in which empty text says something. [AG-93] */
+/** Optional arguments in which an empty string is a value of its own and not an absent argument. [AG-93] */
 const MAY_BE_EMPTY = new Set(['content', 'body', 'replace', 'language', 'label', 'backgroundColor', 'align', 'scope'])
 
 /**
- * Reads what clients send in another form than the schema has it: JSON as a string where something else is expected, and empty text for an
- * optional argument, which counts as absent. Everything else stays as it is. [AG-93]
+ * Repairs two slips of clients: JSON sent as a string where the schema wants another type is parsed, and an empty string for an optional
+ * argument counts as absent. Everything else stays unchanged. [AG-93]
  */
 export function repairArguments(schema: ArgumentsSchema, args: JsonObject): RepairedArguments {
   const fixes: Fix[] = []
@@ -51,7 +51,7 @@ function repair(schema: ValueSchema, value: unknown, path: string, fixes: Fix[])
   return isObject(meant) ? repairMembers(schema, meant, `${path}.`, fixes) : meant
 }
 
-/** The value that a text holds as JSON, when the schema wants this type and no text. */
+/** Parses `text` as JSON when the schema wants another type than string; `undefined` unless the value has that type. */
 function readJson({ type }: ValueSchema, text: string): unknown {
   if (typeof type !== 'string' || type === 'string') return undefined
   let value: unknown

@@ -1,6 +1,6 @@
 import { likelyMeant } from '@docrelay/model/nearest'
 
-/** Names that callers use for an argument, with what they may mean here, likeliest first. [AG-95] */
+/** Wrong argument names that callers send, each with the arguments it may mean, likeliest first. [AG-95] */
 const SLIPS: Readonly<Record<string, readonly string[]>> = {
   blockId: ['id'],
   block: ['id'],
@@ -35,8 +35,8 @@ const SLIPS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The argument that an unknown name probably stands for; `null` when none is likely. Never one that was given: its value would be lost.
- * [AG-95]
+ * Returns the argument that an unknown name probably stands for; `null` when none is likely. Never returns an argument that the call also
+ * gives, because its value would be lost. [AG-95]
  */
 export function meantArgument(name: string, known: readonly string[], given: (name: string) => boolean): string | null {
   const free = known.filter((one) => !given(one))

@@ -89,7 +89,7 @@ describe('arguments in another form than expected', () => {
     })
   })
 
-  it('[AG-93] a string that holds no JSON of the expected type is refused as it came', () => {
+  it('[AG-93] a string that holds no JSON of the expected type is refused', () => {
     for (const args of [
       { all: 'yes' },
       { index: '1.5' },
@@ -102,7 +102,7 @@ describe('arguments in another form than expected', () => {
       expect(check({ content: 'x', ...args }), JSON.stringify(args)).toMatchObject({ kind: 'failure', code: 'ERR_BAD_ARGUMENT' })
   })
 
-  it('[AG-93] empty text for an optional argument counts as absent with a fix, except where it says something', () => {
+  it('[AG-93] an empty optional argument counts as absent with a fix, unless an empty string is a value of its own', () => {
     const dropped = (field: string) => ({ action: 'dropped_invalid', field, reason: 'empty text counts as absent' })
     expect(check({ content: '', id: '', index: '', order: '' })).toEqual({
       kind: 'fit',
@@ -133,7 +133,7 @@ describe('a name that a tool has no argument for', () => {
     return { nearest: answer.facts['nearest'] ?? null, message: answer.message }
   }
 
-  /** What a model called these tools with; `null`: no argument means it. */
+  /** Calls that a model made with wrong argument names, and the argument it meant; `null`: the tool has none for it. */
   const SLIPS: readonly (readonly [tool: string, args: JsonObject, meant: string | null])[] = [
     ['set_prose', { blockId: 'b' }, 'id'],
     ['delete_block', { blockId: 'b' }, 'id'],
@@ -163,7 +163,7 @@ describe('a name that a tool has no argument for', () => {
     ['rename_prose_page', { title: 'T' }, null],
   ]
 
-  it('[AG-95] at least 22 of 26 slips get the right name, or none where there is none', () => {
+  it('[AG-95] each of 26 wrong argument names is answered with the argument that was meant, or with none', () => {
     const wrong = SLIPS.filter(([tool, args, meant]) => {
       const required = meant === null || !['pageId', 'docId', 'order', 'content'].includes(meant)
       return nearest(tool, args, required).nearest !== meant
@@ -172,7 +172,7 @@ describe('a name that a tool has no argument for', () => {
     expect(SLIPS).toHaveLength(26)
   })
 
-  it('[AG-95] names of other tools and protocols are read by their meaning before their spelling', () => {
+  it('[AG-95] an argument name of another tool or protocol is matched by meaning before spelling', () => {
     const slip = (name: string, ...known: string[]) => {
       const schema = {
         type: 'object',

@@ -5,19 +5,19 @@ import { meantArgument } from './argument-slips.ts'
 import type { JsonObject, ToolAnnotations, ToolFailure } from './tool.ts'
 
 /**
- * The part of JSON Schema 2020-12 that describes arguments. The same schema is shown to callers and checked. [TOOL-4]
+ * The part of JSON Schema 2020-12 that describes arguments. The relay lists this schema to callers and checks arguments by it. [TOOL-4]
  */
 export interface ValueSchema {
   readonly type?: ValueType
-  /** `null` is taken too, which the listed schema does not say: clients know one type for each value. [AG-92] */
+  /** `null` is accepted too. The listed schema omits this, because some clients read only one type for each value. [AG-92] */
   readonly [OR_NULL]?: true
-  /** The tool judges the type of the value itself, with a code of its own. [AG-92] */
+  /** Any type passes this check: the tool checks the type itself and refuses it with its own code. [AG-92] */
   readonly [BY_TOOL]?: true
-  /** What an item is called in front of a refusal. [TOOL-add_shapes] */
+  /** On a list: the prefix of an error in one item; `shape` gives `shape[2]: …`. [TOOL-add_shapes] */
   readonly [ITEM_NAME]?: string
-  /** The tool judges the number of items itself, with a code of its own. [DIAG-2] */
+  /** Any number of items passes this check: the tool counts them itself and refuses them with its own code. [DIAG-2] */
   readonly [COUNTED_BY_TOOL]?: true
-  /** What the argument does, for those that its name does not tell. [AG-90] */
+  /** What the argument does. Only arguments with an unclear name have a description. [AG-90] */
   readonly description?: string
   readonly enum?: readonly string[]
   readonly minimum?: number
@@ -40,32 +40,33 @@ export interface ArgumentsSchema extends ValueSchema {
 
 type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
 
-/** Members with a symbol as name are not in JSON, and so not in the tool list. */
+/** Members named by a symbol are not serialised to JSON, so they do not appear in the tool list. */
 export const OR_NULL = Symbol('or null')
 export const BY_TOOL = Symbol('by tool')
 export const ITEM_NAME = Symbol('item name')
 export const COUNTED_BY_TOOL = Symbol('counted by tool')
 
 /**
- * Length of prose content in schemas. The check counts bytes and has a code of its own, ERR_PROSE_TOO_LARGE. [PROSE-21]
+ * `maxLength` of prose content in listed schemas. The argument check does not apply it: the edit counts bytes and refuses with
+ * ERR_PROSE_TOO_LARGE. [PROSE-21]
  */
 export const CONTENT_LENGTH = 1_048_576
 
-/** Sentences about names that a tool has no argument for, by name. [AG-95] */
+/** For names that a tool has no argument for: the sentence that tells the caller what to use instead. [AG-95] */
 export type Misnamed = Readonly<Record<string, string>>
 
-/** What a tool says of its arguments besides their schema. */
+/** Facts about a tool, besides its schema, that decide how its arguments are checked. */
 interface ToolArguments {
   readonly misnamed?: Misnamed | undefined
   readonly annotations: Pick<ToolAnnotations, 'destructiveHint'>
 }
 
-/** Arguments that name what a call replaces or removes. */
+/** Arguments that name the thing which a call replaces or removes. */
 const ADDRESSES = new Set(['id', 'anchor', 'untilId', 'anchorUntil', 'pageId', 'callId'])
 
 /**
- * Checks arguments. Returns them without optional ones that are null, with the fixes of what was read although it had another form, or a
- * refusal that names the argument at fault. [TOOL-6, AG-93]
+ * Checks arguments against a schema. Returns the arguments without optional ones that are null, with the fixes of repaired values; or a
+ * refusal that names the wrong argument. [TOOL-6, AG-93]
  */
 export function checkArguments(
   schema: ArgumentsSchema,
@@ -83,12 +84,12 @@ export function checkArguments(
   return membersFlaw(schema, given, '', tool?.misnamed) ?? { kind: 'fit', args: given, fixes }
 }
 
-/** Makes the refusal of one argument. */
+/** Makes the failure ERR_BAD_ARGUMENT for one argument. */
 export function badArgument(argument: string, sentence: string, facts: JsonObject): ToolFailure {
   return { kind: 'failure', code: 'ERR_BAD_ARGUMENT', message: sentence, facts: { argument, ...facts } }
 }
 
-/** Taken as absent, an empty address would let the call replace or remove more than its caller named. [AG-93] */
+/** Refuses an empty address: if it counted as absent, the call could replace or remove more than its caller named. [AG-93] */
 function emptyAddress(name: string): ToolFailure {
   const expected = `a value, or no ${name} at all`
   const sentence = `${name} is empty, and without ${name} the call may replace or remove something else; give it ${expected}.`
@@ -99,7 +100,7 @@ function isKnown({ properties = {} }: ValueSchema, name: string): boolean {
   return Object.hasOwn(properties, name)
 }
 
-/** `path` is the path of the object followed by a dot; empty for the arguments themselves. */
+/** Returns the first problem of an object's members, or `null`. `path` is the object's path and a dot; empty for the arguments. */
 function membersFlaw(schema: ValueSchema, value: JsonObject, path: string, misnamed: Misnamed = {}): ToolFailure | null {
   const { properties = {}, required = [] } = schema
   const unknown = schema.additionalProperties === false ? Object.keys(value).find((name) => !isKnown(schema, name)) : undefined
@@ -170,7 +171,7 @@ function isWithin(schema: ValueSchema, value: unknown): boolean {
   if (typeof value !== 'string') return true
   const { minLength = 0, maxLength = Infinity } = schema
   if (value.length < minLength) return false
-  // A character takes at most two UTF-16 units, so characters are counted only when the length leaves it open.
+  // A character takes at most two UTF-16 units, so characters are counted only when `length` exceeds the limit.
   return maxLength === CONTENT_LENGTH || value.length <= maxLength || Array.from(value).length <= maxLength
 }
 
@@ -181,7 +182,7 @@ function misfit(argument: string, wanted: string, value: unknown): ToolFailure {
   return badArgument(argument, sentence, { expected: wanted, ...(got !== undefined && { got }) })
 }
 
-/** Returns a schema in words. */
+/** Describes in words the values that a schema accepts. */
 function expected(schema: ValueSchema): string {
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`
   const type =
@@ -196,7 +197,7 @@ function expected(schema: ValueSchema): string {
   return [type, ...bounds].join(' ')
 }
 
-/** Describes the items of a list with their members, for a caller that sent something else. */
+/** Describes the items of a list with the names of their members. */
 function itemsInWords(items: ValueSchema | undefined): string {
   return items?.properties === undefined ? ' items' : ` items with ${Object.keys(items.properties).join(', ')}`
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type McpAnswer, type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { legacy, META } from './testing/requests.ts'
 
-/** A request after the faults were put into it. */
+/** A request to which the faults are already added. */
 interface Sent {
   bearer?: string
   path: string
@@ -101,7 +101,7 @@ const LEGS = {
   },
 }
 
-/** Sends a request with these faults. Returns the status, and the code or the text. */
+/** Sends a request with these faults. Returns the status, and the error code or the text of the answer. */
 async function answered(leg: keyof typeof LEGS, faults: readonly Fault[]): Promise<string> {
   const on = faults.includes(RATE) ? empty : relay
   const { headers, params } = LEGS[leg]

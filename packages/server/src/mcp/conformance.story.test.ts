@@ -9,8 +9,8 @@ import { conformanceTools } from './testing/conformance-tools.ts'
 import { type McpRelay, startMcpRelay, STATIC_TOKEN } from './testing/mcp-relay.ts'
 
 /**
- * Scenarios that the suite does not score but that this endpoint passes anyway. The other unscored ones concern an extension, or headers
- * that no tool here declares. [MCP-43]
+ * Scenarios that the suite does not score but that this endpoint passes anyway. The other unscored scenarios test an extension, or
+ * headers that no tool of this endpoint declares. [MCP-43]
  */
 const HELD_AS_WELL = ['server-session-lifecycle', 'json-schema-2020-12', 'http-header-validation']
 
@@ -28,13 +28,13 @@ afterAll(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Not applicable: tools and prompts of this endpoint change only with a release. [MCP-46] */
+/** Scenarios that do not apply: tools and prompts of this endpoint change only with a release. [MCP-46] */
 const SKIPPED = [
   'sep-2575-server-sends-prompts-list-changed-on-subscription',
   'sep-2575-server-sends-tools-list-changed-on-subscription',
 ]
 
-it('[MCP-58] the frozen scenario sets list the scenarios they had when they were frozen', () => {
+it('[MCP-58] each frozen set has as many scored scenarios as when it was frozen', () => {
   expect(sets.map(({ scored }) => scored.length)).toEqual([30, 37])
 })
 

@@ -17,21 +17,20 @@ export interface McpResources {
   readonly templates: readonly JsonObject[]
   /** Returns the member `contents`, never empty; `null` when this caller has no such resource. Texts name only tools of the view. [RES-8, AG-96] */
   read(reader: ResourceReader, uri: string, view: Pick<ToolView, 'extra'>): Promise<readonly JsonObject[] | null>
-  /** Those of the URIs that `read` would find. Each document is looked at once, and nothing is rendered. [MCP-51] */
+  /** Returns the URIs that `read` would find. Opens each document once, and renders nothing. [MCP-51] */
   readable(caller: McpCaller, uris: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Whether the resource is the same for everyone and changes only with a release, so that anybody may cache it for an
-   * hour. [MCP-49]
+   * Whether the resource is the same for every caller and changes only with a release, so that any cache may keep it for an hour. [MCP-49]
    */
   isPublic(uri: string): boolean
   /**
-   * Notifies `sink` of changes until the watch is closed. Changes are merged, and the right to read is checked at each
-   * notification. [RES-10..RES-12] A URI causes no notification before it was added.
+   * Notifies `sink` of changes to added URIs until the watch is closed. Changes are merged, and the right to read is checked at each
+   * notification. A change made before its URI was added causes no notification. [RES-10..RES-12]
    */
   watch(caller: McpCaller, sink: ResourceSink): ResourceWatch
 }
 
-/** Who reads, and how what is read names blocks. [AG-15] */
+/** The reader of a resource, and how the content names blocks. [AG-15] */
 export type ResourceReader = McpCaller & Pick<CallContext, 'naming'>
 
 export interface ResourcePage {
@@ -63,6 +62,6 @@ export interface McpPrompts {
 export interface CompletionRequest {
   readonly ref: JsonObject
   readonly argument: { readonly name: string; readonly value: string }
-  /** The arguments that the user has filled in already. */
+  /** Values of other arguments that the user has already filled in. */
   readonly known: JsonObject
 }

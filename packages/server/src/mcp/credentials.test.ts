@@ -19,7 +19,7 @@ afterAll(async () => {
 const change = legacy('tools/call', { name: 'service_change' })
 
 describe('the static token', () => {
-  it('[MCP-18] [MCP-20] the static token acts as its own principal in the single workspace, on the loopback listener', async () => {
+  it('[MCP-18] [MCP-20] on the loopback listener the static token acts as its own principal in the one workspace', async () => {
     const { json } = await relay.send({ ...change, bearer: STATIC_TOKEN })
     expect(json.result?.['structuredContent']).toEqual({ by: 'service:mcp', in: 'default' })
     expect(relay.tools.calls.at(-1)?.context).toMatchObject({ isStatic: true, access: { role: 'owner' } })
@@ -55,7 +55,7 @@ describe('a token of the issuer', () => {
     }
   })
 
-  it('[MCP-22] the workspace is the named claim entry, else the first', async () => {
+  it('[MCP-22] the workspace is the claim entry that the request names, else the first entry', async () => {
     const bearer = shared.issuer.token({
       sub: 'ann',
       wsp: [
@@ -121,7 +121,7 @@ describe('a token of the issuer', () => {
 })
 
 describe('a token that ends while the body of its request arrives', () => {
-  /** Sends a call but for its last byte, runs `meanwhile`, and returns the answer to the whole. */
+  /** Sends a call without its last byte, runs `meanwhile`, then sends that byte. Returns the answer to the call. */
   async function callAround(bearer: string, meanwhile: () => unknown): Promise<string> {
     const { hostname, port } = new URL(relay.urls.local)
     const body = JSON.stringify(change.body)

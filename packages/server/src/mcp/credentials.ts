@@ -6,7 +6,7 @@ import type { Membership, Recheck, TokenRefusal, TokenVerifier } from '../auth/p
 import { chooseMembership, DEFAULT_WORKSPACE_ID, type Tenancy } from '../auth/tenancy.ts'
 import type { McpCaller } from './tool.ts'
 
-/** The principal of the static token, and the owner of what it creates. [MCP-20] */
+/** Subject of the principal of the static token, and owner of the documents it creates. [MCP-20] */
 
 export interface CredentialDeps {
   /** `null` when the static token is not accepted here. [MCP-18] */
@@ -26,7 +26,7 @@ export interface EndpointCaller extends McpCaller {
   readonly principalKey: string
   /** Whether the credential would still be accepted. [MCP-28] */
   isGood(): boolean
-  /** Like `isGood`, for a request that is refused by it: a refusal is counted. [AUTH-16] */
+  /** Like `isGood`, but counts a refusal. For a request that is refused when the result is false. [AUTH-16] */
   checkAgain(): boolean
 }
 
@@ -73,7 +73,7 @@ function staticCaller(namedWorkspace: string | undefined, deps: CredentialDeps):
   return { kind: 'accepted', caller: callerOf(access, true, () => null, deps) }
 }
 
-/** JSON keeps the parts apart, whatever characters they have. */
+/** Makes the caller. Its keys are JSON, so no character in one part can be mistaken for a separator. */
 function callerOf(
   access: Access,
   isStatic: boolean,

@@ -16,17 +16,17 @@ export interface EndpointDeps {
   readonly readCredential: ReadCredential
   readonly takeRate: TakeRate
   /**
-   * For nodes that serve the same sessions: the keys that seal session ids, of which the first one seals new ids, and the facts
-   * that are kept of sessions. `null` for a single node. [MCP-31]
+   * For nodes that serve the same sessions: `keys` seal session ids (the first one seals new ids), and `facts` stores what clients changed
+   * in their sessions. `null` for a single node. [MCP-31]
    */
   readonly sharedSessions: { readonly keys: readonly Uint8Array[]; readonly facts: SessionFacts } | null
   /** Replaces the limits of MCP-34 in tests. */
   readonly sessionLimits?: SessionLimits
   /** Parses strict JSON, long bytes off the main thread; throws BAD_JSON, BODY_TOO_LARGE or UNAVAILABLE. */
   readonly parseJson: (bytes: Uint8Array, maxBytes: number, workspaceId: string) => Promise<unknown>
-  /** The budget of the REST routes. [H3] */
+  /** The budget for request bodies, shared with the REST routes. [H3] */
   readonly budget: BodyBudget
-  /** That of the REST routes. [LIFE-28] */
+  /** The request bodies that the process waits for, shared with the REST routes. [LIFE-28] */
   readonly arrivals: Arrivals
   readonly isDraining: () => boolean
   readonly corsOrigins: readonly string[]

@@ -70,7 +70,7 @@ const headers = fc.record(
 )
 const id = fc.oneof(fc.integer(), text)
 
-it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] any JSON message is answered under its id, without an unexpected error', async () => {
+it('[MCP-8] [MCP-10] [MCP-11] [OPS-8] any JSON message is answered with its id and without an unexpected error', async () => {
   const message = fc.oneof(
     {
       weight: 5,

@@ -21,7 +21,7 @@ describe('one URL', () => {
     expect(answer.json.result).toMatchObject({ structuredContent: { seen: { a: 1 } }, resultType: 'complete' })
   })
 
-  it('[MCP-2] other methods answer 405 with the allowed ones, before any credential is checked', async () => {
+  it('[MCP-2] other methods than POST, GET and DELETE answer 405, before any credential is checked', async () => {
     for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS']) {
       const answer = await relay.send({ method, bearer: null })
       expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, DELETE'])
@@ -30,7 +30,7 @@ describe('one URL', () => {
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, DELETE, OPTIONS'])
   })
 
-  it('[MCP-2] other paths are not the endpoint', async () => {
+  it('[MCP-2] paths other than that of the endpoint are not handled by it', async () => {
     for (const path of ['/mcp/', '/MCP', '/mcp/x', '/mcp;a'])
       for (const mount of ['local', 'public'] as const) expect((await relay.send({ ...look, path, mount })).status).toBe(404)
     expect((await relay.send({ ...look, path: '/mcp?x=1' })).status).toBe(200)
@@ -217,7 +217,7 @@ describe('framing of answers', () => {
 describe('while a call runs', () => {
   const slow = { name: 'service_slow', _meta: { progressToken: 'p1' } }
 
-  it('[H3] the body of a call counts until the call has ended', async () => {
+  it('[H3] the body of a call counts in the budget until the call has ended', async () => {
     const purse = createPurse({ totalBytes: 2_000, shareBytes: 1_000 })
     await using tight = await startMcpRelay({ budget: { open: () => purse.open('') } })
     const padded = (name: string) => legacy('tools/call', { name, arguments: { pad: 'x'.repeat(600) } })

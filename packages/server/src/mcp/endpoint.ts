@@ -24,13 +24,12 @@ const MAX_BODY_BYTES = 8_388_608
 const METHODS = ['GET', 'POST', 'DELETE'] as const
 const PUBLIC_METHODS = [...METHODS, 'OPTIONS']
 
-/** Answers those requests of a listener that are for the endpoint, and returns whether it did. */
+/** Answers a request of a listener when it is for the endpoint. Returns false when it is not. */
 export type Mount = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
 
 export interface McpEndpoint {
   /**
-   * For a listener on loopback addresses: also refuses requests that a page of another site could have sent, on every
-   * path. [MCP-4]
+   * For a listener on loopback addresses. On every path it also refuses requests that a page of another site could have sent. [MCP-4]
    */
   readonly loopback: Mount
   /** For the main listener. [MCP-5] */
@@ -50,7 +49,7 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
   const streams = createStreams(deps.parts.content.resources, timers)
   const handleMessage = createMessages({ ...deps, sessions, streams })
 
-  /** Does the HTTP part of the checks, in order; the checks of the message follow. [MCP-3] */
+  /** Makes the HTTP checks in order, then hands the message to its own checks. [MCP-3] */
   const serve = async (exchange: Exchange, allowed: readonly string[]): Promise<void> => {
     const { incoming } = exchange
     if (!allowed.includes(incoming.method ?? '')) {
@@ -80,7 +79,7 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
     try {
       await answerBody(exchange, caller, account)
     } finally {
-      // Until the call has ended it holds what came out of the body.
+      // The parsed body stays in memory until the call has ended, so its bytes count until then.
       account.release()
     }
   }
@@ -101,7 +100,7 @@ export function createEndpoint(deps: EndpointDeps): McpEndpoint {
       if (!(error instanceof RelayError) || error.code !== 'BAD_JSON') throw error
       return refuseMessage(exchange, null, new RpcError('parse', `Parse error: ${error.message}`))
     }
-    // A body may take hours, in which the token may have expired or been revoked. [AUTH-5, AUTH-16]
+    // A slow body may take hours to arrive, and the token may expire or be revoked in that time. [AUTH-5, AUTH-16]
     if (!caller.checkAgain()) throw unauthorized()
     const message = readMessage(value)
     if (message.kind === 'refused') return refuseMessage(exchange, message.id, message.error)
@@ -170,8 +169,7 @@ function refuseMessage(exchange: Exchange, id: RpcId | null, error: RpcError): v
 }
 
 /**
- * Turns a refusal into a response; the only place that does so. Details of an unexpected error go to the log only.
- * [OPS-8]
+ * Turns a thrown error into a response; nothing else in the endpoint does. Details of an unexpected error go to the log only. [OPS-8]
  */
 function fail(exchange: Exchange, thrown: unknown, log: Logger, metrics: EndpointDeps['metrics']): void {
   const error = asRelayError(thrown)
@@ -189,7 +187,7 @@ function fail(exchange: Exchange, thrown: unknown, log: Logger, metrics: Endpoin
   }
   if (error.code === 'METHOD_NOT_ALLOWED') headers['Allow'] = String(error.details['allow'])
   if (error.code === 'UNAVAILABLE') headers['Retry-After'] = '1'
-  // The rest of a refused body is not read.
+  // The unread rest of a refused body stays in the connection, so the connection is closed.
   if (leavesBody(exchange.incoming)) headers['Connection'] = 'close'
   answerPlain(exchange, error, error.message, headers)
 }

@@ -21,7 +21,7 @@ export interface Exchange {
   /** Returns every value of a header that may occur only once. */
   headers(name: string): readonly string[]
   readonly query: URLSearchParams
-  /** For the log: the method of the message, and the caller. */
+  /** What the log says of the request: method of the message, tool, workspace and subject of the caller. */
   readonly note: { method: string | null; tool: string | null; workspace: string | null; sub: string | null }
 }
 
@@ -51,7 +51,7 @@ export function openExchange(
   }
 }
 
-/** Answers with a refusal that is not JSON-RPC: short plain text with the status of its row. [MCP-14] */
+/** Answers with a refusal that is not JSON-RPC: short plain text with the HTTP status of its error. [MCP-14] */
 export function answerPlain(
   { outgoing, common }: Pick<Exchange, 'outgoing' | 'common'>,
   error: RelayError,
@@ -90,14 +90,14 @@ export function answerJson(
   outgoing.end(text)
 }
 
-/** Answers one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
+/** Writes the answer to one POSTed request, as one JSON body or as events. [MCP-12, MCP-13, MCP-14] */
 export interface RpcResponder {
   /** True when messages can be sent before the answer. */
   readonly events: boolean
   /** Sends a message before the answer; does nothing when the response is not SSE. */
   notify(message: JsonObject): void
   answer(status: number, message: JsonObject, headers?: Readonly<Record<string, string>>): void
-  /** Hands the response over to another writer. */
+  /** Stops writing: another writer answers on the same response. */
   cede(): void
   /** Ends the response without an answer, for a request that its caller cancelled. */
   leave(): void

@@ -59,7 +59,7 @@ it('[MCP-58] a request state changed at any place is refused', () => {
   const read = (requestState: unknown) => refusalOf(() => rounds.read(contextOf({ name: 'tool', requestState })))
   expect(read(sealed)).toBe(null)
   for (let at = 0; at < sealed.length; at++) {
-    // The lowest bits of the last character are not part of the value.
+    // The last Base64 character has unused low bits; changing only those bits would change no byte.
     const other = sealed[at] === 'A' ? 'Q' : 'A'
     expect(read(sealed.slice(0, at) + other + sealed.slice(at + 1))).toBe('params')
   }
@@ -86,7 +86,7 @@ it('[MCP-58] a request state is accepted only from its caller, for its request a
   expect(read({})).toBe('params')
 })
 
-it('[MCP-58] another node with the same secret takes the next round, also while the secret is replaced', () => {
+it('[MCP-58] a node with the same secret accepts the next round, also while the secret is replaced', () => {
   const requestState = stateOf('a')
   const other = new Uint8Array(32)
   const read = (...keys: readonly Uint8Array[]) =>
@@ -100,7 +100,7 @@ it('[MCP-58] input answers that are not an object are refused', () => {
   }
 })
 
-it('[MCP-58] a client is asked only for what it declared, and never on the legacy leg', () => {
+it('[MCP-58] a client is asked only for capabilities that it declared, and never on the legacy leg', () => {
   const can = (capabilities: unknown, era: 'legacy' | 'modern' = 'modern') => ({
     ...contextOf({ _meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities } }),
     era,

@@ -24,15 +24,15 @@ const NEEDED: Readonly<Record<InputRequest['method'], string>> = {
 export interface InputRound {
   /** The client's answers, by the names of the questions. */
   readonly responses: JsonObject
-  /** The state of the round before; `null` in the first round. */
+  /** The state that the previous round returned; `null` in the first round. */
   readonly state: unknown
 }
 
 type RoundContext = Pick<RequestContext, 'access' | 'isStatic' | 'era' | 'params'>
 
 /**
- * Modern-leg requests that take more than one round. The relay keeps nothing between rounds: the client carries the state, sealed so that
- * nobody else can use or change it. [MCP-48, MCP-58]
+ * Modern-leg requests that take more than one round. The relay stores nothing between rounds: the client carries the state, sealed so that
+ * no other caller can use it and nobody can change it. [MCP-48, MCP-58]
  */
 export interface InputRounds {
   /** Throws RpcError unless this caller was given the state for this request within the last hour. */
@@ -42,8 +42,8 @@ export interface InputRounds {
 }
 
 /**
- * `keys` seal the state: the first one seals, each of them opens. Several nodes have the same keys, so that any of them can take
- * the next round. There are two keys while the secret is replaced.
+ * Makes the rounds. The first of `keys` seals states, and a state sealed with any of them is accepted. Nodes that share the keys can each
+ * take the next round. There are two keys while the secret is replaced.
  */
 export function createInputRounds({ keys, clock }: { readonly keys: readonly Uint8Array[]; readonly clock: Clock }): InputRounds {
   const [key] = keys
@@ -94,7 +94,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
-/** Signs the state together with the caller and the request, so that it is valid for nothing else. */
+/** Signs the state together with the caller and the request, so that the signature is valid for this caller and request only. */
 function mac(body: string, { access, isStatic, params }: RoundContext, key: Uint8Array): Buffer {
   const asked = [own(params, 'name') ?? null, own(params, 'uri') ?? null]
   const bound = JSON.stringify([body, isStatic, access.workspaceId, access.sub, ...asked])

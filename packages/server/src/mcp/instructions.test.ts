@@ -24,7 +24,7 @@ it('[MCP-60] the instructions of a relay with every tool are short and contain e
     expect(text).toContain(word)
 })
 
-it('[AG-91] the instructions say to pass stamped ids, edit words with edit_text and read news, and keep expectedVersion for positions', () => {
+it('[AG-91] the instructions say when to use stamped ids, edit_text, news and expectedVersion', () => {
   const text = instructionsFor(ALL)
   for (const words of ['ids as printed, stamp included', 'service_edit_text', 'Read news', 'expectedVersion only with positions'])
     expect(text).toContain(words)
@@ -38,7 +38,7 @@ it('[AG-96] the instructions name only tools that the relay has', () => {
   }
 })
 
-it('[AG-91] the texts say how to address blocks, what set_prose replaces, and what get_prose answers', () => {
+it('[AG-91] tool texts say how to address blocks, what set_prose replaces, and what get_prose answers', () => {
   const text = instructionsFor(ALL)
   expect(text).toContain('pass ids as printed')
   expect(text).toContain('Change words with service_edit_text')

@@ -33,7 +33,7 @@ const INSTRUCTIONS: readonly Instruction[] = [
 ]
 
 /**
- * Returns what a client shows its model about an endpoint with these tools (names without prefix): at most 150 words.
+ * Returns the instructions that a client shows its model, for an endpoint with these tools (names without prefix): at most 150 words.
  * [MCP-60, AG-96]
  */
 export function instructionsFor(tools: ReadonlySet<string>): string {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { readMessage, RPC_ERRORS } from './json-rpc.ts'
 import { wantsEvents } from './sse.ts'
 
-/** kind, code, status on the legacy and on the modern leg */
+/** One line for each error: kind, code, status on the legacy leg, status on the modern leg. */
 const PINNED = `
 parse -32700 400 400
 shape -32600 400 400

@@ -7,7 +7,7 @@ export interface RpcRequest {
   readonly kind: 'request'
   readonly id: RpcId
   readonly method: string
-  /** Empty when the message has no parameters, or when they are no object. */
+  /** Empty when the message has no parameters, or when its parameters are not an object. */
   readonly params: JsonObject
 }
 
@@ -30,7 +30,7 @@ export type RpcMessage = RpcRequest | RpcNotification | RpcAnswer
 const OK = 200
 const BAD = ERRORS.BAD_REQUEST.status
 
-/** THE table of JSON-RPC errors: code, HTTP status on the legacy and on the modern leg, and the situation. [MCP-61] */
+/** THE table of JSON-RPC errors: code, HTTP status on each leg, and the situation. [MCP-61] */
 export const RPC_ERRORS = {
   parse: { code: -32700, legacy: BAD, modern: BAD, when: 'the body is not JSON' },
   shape: { code: -32600, legacy: BAD, modern: BAD, when: 'a batch, or not a JSON-RPC request' },
@@ -82,7 +82,7 @@ export const RPC_ERRORS = {
 export type RpcErrorKind = keyof typeof RPC_ERRORS
 export type Era = 'legacy' | 'modern'
 
-/** Answers a request with a JSON-RPC error. `message` is one sentence for the caller. */
+/** Thrown to answer a request with a JSON-RPC error. `message` is one sentence for the caller. */
 export class RpcError extends Error {
   readonly kind: RpcErrorKind
   readonly data: JsonObject | undefined
@@ -100,7 +100,7 @@ export class RpcError extends Error {
 const LARGEST_ID = Number.MAX_SAFE_INTEGER
 
 /**
- * Reads one parsed body as a message. Otherwise returns the error that refuses it, with the id when it can be read.
+ * Reads one parsed body as a message. For any other body returns the error to answer, with the id of the message when it is readable.
  * [MCP-9, MCP-10, MCP-11]
  */
 export function readMessage(
@@ -145,8 +145,8 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * A number counts as an id only while it is exact: the answer to a larger one would carry another number, for which
- * nobody waits.
+ * Whether a value is a JSON-RPC id. A number beyond the exact integers is none: the answer would carry a rounded number, for which no
+ * client waits.
  */
 export function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Math.abs(value) <= LARGEST_ID)

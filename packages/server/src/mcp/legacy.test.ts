@@ -272,7 +272,7 @@ describe('methods', () => {
       extra: true,
     })
     expect(await viewOf('/mcp?extra=0')).toEqual({ toolsets: null, readonly: false, extra: false })
-    // Nothing behind the name says nothing, so that the header holds.
+    // A `toolsets` parameter without a value does not override the header.
     for (const nothing of ['', ',', '%20', '&toolsets=read'])
       expect(await viewOf(`/mcp?toolsets=${nothing}`, { 'x-mcp-toolsets': 'read' })).toMatchObject({ toolsets: ['read'] })
     for (const method of ['tools/list', 'tools/call']) {
@@ -282,7 +282,7 @@ describe('methods', () => {
     expect((await relay.send(legacy('ping', {}, { path: '/mcp?toolsets=nonsense' }))).json.result).toEqual({})
   })
 
-  it('[TOOL-10] [TOOL-11] a restriction in the address holds in each of its spellings, and any other word is refused with -32602', async () => {
+  it('[TOOL-10] [TOOL-11] readonly and extra in the URL are read in each spelling; other values answer -32602', async () => {
     const viewOf = async (query: string) => {
       const { json } = await relay.send({ ...look, path: `/mcp?${query}` })
       return json.error?.code ?? relay.tools.calls.at(-1)?.context.view

@@ -36,12 +36,12 @@ export function initialize(
   return { session, result: { protocolVersion, capabilities: CAPABILITIES, serverInfo, instructions: instructions(view) } }
 }
 
-/** Who has the sessions of a caller. */
+/** Returns the owner of a caller's sessions. */
 export function ownerOf({ key, principalKey, access }: EndpointCaller): SessionOwner {
   return { key, principalKey, workspaceId: access.workspaceId }
 }
 
-/** Refuses a version that the endpoint does not know, and names those it does. [MCP-35] */
+/** Throws when the endpoint does not know the protocol version; the error names the known ones. [MCP-35] */
 export function checkLegacyVersion(header: string | undefined): void {
   if (header === undefined || LEGACY_VERSIONS.some((version) => version === header)) return
   const message = 'The header MCP-Protocol-Version names no version that is served here.'

@@ -25,15 +25,14 @@ export function sourceOf(head: DocumentHead): 'relay' | 'local' {
   return 'source' in head && head.source === 'local' ? 'local' : 'relay'
 }
 
-/** Turns a write to a local document into its row of the table of tool errors; `null` for any other error. [LOCAL-4] */
+/** Turns a refused write to a local document into its tool error; `null` for any other error. [LOCAL-4] */
 export function localRefusal(error: RelayError): Refusal | null {
   if (typeof error.details['promote'] !== 'string') return null
   return { kind: 'refused', code: 'ERR_LOCAL_READ_ONLY', message: error.message, facts: error.details }
 }
 
 /**
- * Adds the local documents, read-only, to `documents`: an id that the relay does not store may name a local one.
- * [LOCAL-3..LOCAL-5]
+ * Adds the local documents, read-only, to `documents`. An id of a stored document never names a local one. [LOCAL-3..LOCAL-5]
  */
 export function withLocalDocuments(documents: McpDocuments, deps: LocalAccessDeps): McpDocuments {
   const { local } = deps

@@ -59,7 +59,7 @@ describe('a directory of local documents', () => {
     expect(JSON.parse(new TextDecoder().decode(body))).toEqual({ ...LIST_FORM, id: 'list' })
   })
 
-  it('[LOCAL-2] files added, changed and removed while it runs are noticed, and only changed ones are read', async () => {
+  it('[LOCAL-2] file changes in the directory are noticed at run time, and only changed files are read', async () => {
     expect(await titles()).toEqual({})
     await put('a', { ...LIST_FORM, name: 'One' })
     expect(await titles()).toEqual({ a: 'One' })
@@ -74,7 +74,7 @@ describe('a directory of local documents', () => {
     expect([await local.read('a'), await local.head('a'), await titles()]).toEqual([null, null, {}])
   })
 
-  it('[LOCAL-2] [TOOL-12] files that are not local documents are skipped, with one log line for each state of a file', async () => {
+  it('[LOCAL-2] [TOOL-12] a file that is no local document is skipped, and each of its states is logged once', async () => {
     await writeFile(join(parent, 'outside.json'), JSON.stringify(LIST_FORM))
     await put('inside', LIST_FORM)
     await symlink(join(parent, 'outside.json'), file('leaving'))

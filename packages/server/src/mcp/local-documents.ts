@@ -16,7 +16,7 @@ export interface LocalRecord extends DocumentRecord {
   readonly head: LocalHead
 }
 
-/** The documents in a directory, as they are now. The relay never writes to it. [LOCAL-1..LOCAL-3] */
+/** The documents that are now in a directory. The relay never writes to the directory. [LOCAL-1..LOCAL-3] */
 export interface LocalDocuments {
   /** Lists the documents in no order. A file that cannot be read is left out. */
   list(): Promise<readonly LocalHead[]>
@@ -33,11 +33,11 @@ export interface LocalDocumentsDeps {
 }
 
 const SUFFIX = '.json'
-/** Bytes of bodies that are kept for the next read. */
+/** Total bytes of bodies kept in memory for the next read. */
 const KEPT_BYTES = 64 * 1024 * 1024
 const LAST_DATE_MS = 8.64e15
 
-/** A file with the facts that change when the file changes. */
+/** A file, and a stamp that changes whenever the file changes. */
 interface Place {
   readonly path: string
   readonly stamp: string
@@ -59,7 +59,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
   const loading = new Map<string, Promise<LocalRecord | null>>()
   let toldDirectory: string | null = null
 
-  /** Writes one log line for each state of a file. */
+  /** Skips a file. Logs one line for each state of the file. */
   function skip(id: string, stamp: string, reason: string): null {
     if (entries.get(id)?.stamp !== stamp) {
       log.warn('mcp.local_document_skipped', 'a local document is skipped', { workspace: workspaceId, docId: id, reason })
@@ -77,7 +77,7 @@ export function openLocalDocuments({ directory, workspaceId, bodies, log }: Loca
 
   async function locate(id: string): Promise<Place | null> {
     if (!isDocumentId(id)) return null
-    // `names` reports a directory that cannot be read.
+    // A directory that cannot be read is reported by `names`, so it is not reported here.
     const root = await realpath(directory).catch(() => null)
     if (root === null) return forget(id)
     try {
@@ -194,10 +194,10 @@ interface FileRead {
 }
 
 /**
- * Reads a file up to the length that it had at first. A file that grows meanwhile has another stamp at the next use.
+ * Reads a file up to the length it had when it was opened. A file that grows meanwhile gets another stamp, so its next use reads it again.
  */
 async function readFile(path: string): Promise<FileRead> {
-  // A pipe must not block the call, and a link must not lead it elsewhere, even when one takes the file's place.
+  // O_NONBLOCK: a pipe must not block the call. O_NOFOLLOW: a link put in the file's place must not lead out of the directory.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
     const seen = await file.stat({ bigint: true })
@@ -235,7 +235,7 @@ interface KeptBodies {
   drop(id: string): void
 }
 
-/** Keeps the bodies that were used last. */
+/** Keeps the most recently used bodies. */
 function createKeptBodies(): KeptBodies {
   const bodies = new Map<string, { readonly stamp: string; readonly bytes: Uint8Array }>()
   let total = 0

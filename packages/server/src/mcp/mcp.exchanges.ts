@@ -2,7 +2,7 @@ import type { RouteExchange } from '../kernel/exchange.ts'
 
 const TEXTS = { type: 'array', items: { type: 'string' } } as const
 
-/** Answers of the routes beside the endpoint. [REST-36] */
+/** Answers of the MCP routes other than the endpoint itself. [REST-36] */
 export const MCP_EXCHANGES = {
   discovery: {
     responses: {
@@ -18,7 +18,7 @@ export const MCP_EXCHANGES = {
         },
       },
     },
-    // When this listener does not serve the endpoint.
+    // NOT_FOUND when this listener does not serve the endpoint.
     errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, RouteExchange>

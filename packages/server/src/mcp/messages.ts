@@ -21,7 +21,7 @@ export interface MessageDeps extends EndpointDeps {
 /** Handles one POSTed message: checks the message, then runs its method. [MCP-3] */
 export type HandleMessage = (message: RpcMessage, exchange: Exchange, caller: EndpointCaller) => Promise<void>
 
-/** Methods that take no rate token. [MCP-54] */
+/** Methods that take no token of the rate limit. [MCP-54] */
 const FREE: ReadonlySet<string> = new Set(['initialize', 'ping', 'server/discover', 'subscriptions/listen', 'logging/setLevel'])
 
 interface Arrived {
@@ -32,7 +32,7 @@ interface Arrived {
   readonly session: Session | null
 }
 
-/** `null`: the answer is a stream that is open now, or nobody waits for an answer. */
+/** The answer to a request; `null` when a stream is open instead, or when the caller cancelled and waits for no answer. */
 type Outcome = { readonly result: JsonObject; readonly headers?: Readonly<Record<string, string>> } | null
 
 export function createMessages(deps: MessageDeps): HandleMessage {
@@ -56,8 +56,8 @@ function cancel(session: Session | null, requestId: unknown): void {
 }
 
 /**
- * Returns the live session that a legacy request names, else `null`; throws when that session was closed. Ignores the header on the modern
- * leg. [MCP-32, MCP-34, MCP-48]
+ * Returns the live session that a legacy request names, else `null`; throws SessionClosed when that session was closed. On the modern leg
+ * ignores the header and returns `null`. [MCP-32, MCP-34, MCP-48]
  */
 async function sessionOf(era: Era, exchange: Exchange, caller: EndpointCaller, sessions: Sessions): Promise<Session | null> {
   if (era === 'modern') return null
@@ -91,7 +91,7 @@ async function takeToken({ request, exchange, caller, era, session }: Arrived, d
   const name = own(params, 'name')
   const tool =
     method === 'tools/call' ? deps.parts.tools.find(typeof name === 'string' ? name : '', own(params, 'arguments')) : null
-  // A name or method that a caller made up goes neither into the log nor into a metric.
+  // Names of tools and methods that do not exist are caller-made text, which must not reach the log or a metric.
   exchange.note.method = LEGACY_METHODS.has(method) || MODERN_METHODS.has(method) || FREE.has(method) ? method : 'unknown'
   if (tool !== null) exchange.note.tool = tool.kind === 'known' ? String(name) : 'unknown'
   if (FREE.has(method)) return { kind: 'taken' }
@@ -102,7 +102,7 @@ async function takeToken({ request, exchange, caller, era, session }: Arrived, d
   }
   try {
     const taken = await deps.takeRate(caller.access.workspaceId, price, mayWait)
-    // The tools count the calls that they run.
+    // The tool server counts calls of known tools itself.
     if (tool?.kind === 'unknown') deps.metrics.add('relay_mcp_calls_total', 1, { tool: 'unknown', outcome: 'error' })
     if (taken.kind === 'taken') return taken
     const wait = (signal: AbortSignal): Promise<void> =>

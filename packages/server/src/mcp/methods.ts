@@ -9,7 +9,7 @@ import { type CallContext, type JsonObject, type Toolset, TOOLSETS, type ToolSer
 export interface McpParts {
   readonly tools: ToolServer
   readonly content: McpContent
-  /** Text about the endpoint that a client shows its model. [MCP-60] */
+  /** Returns the text about the endpoint that a client shows its model. [MCP-60] */
   instructions(view: Pick<ToolView, 'extra'>): string
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
 }
@@ -19,15 +19,15 @@ export interface RequestContext extends CallContext {
   readonly era: Era
   /** `null` on the modern leg, and when the caller has no live session. */
   readonly session: Session | null
-  /** The parameters as they came; test tools read members that no tool of the relay has. */
+  /** The parameters as received. Test tools read members that no tool of the relay has. */
   readonly params: JsonObject
-  /** Sends a log message to a client that wants its level. */
+  /** Sends a log message to a client that asked for this level. */
   log(level: LogLevel, data: unknown): void
   /** Sends the client a request during its own call. Rejects when the client cannot be asked or refuses. [MCP-58] */
   ask(method: string, params: JsonObject): Promise<JsonObject>
 }
 
-/** Returns the result; throws RpcError. */
+/** Handles one JSON-RPC method: returns its result, or throws RpcError. */
 export type Method = (params: JsonObject, context: RequestContext, parts: McpParts) => Promise<JsonObject> | JsonObject
 
 /** The methods of both legs. [MCP-36, MCP-45] */
@@ -110,7 +110,7 @@ function completionRequest(params: JsonObject): CompletionRequest {
   }
 }
 
-/** The same error for a resource that does not exist and one that the caller may not read. [RES-8] */
+/** Makes the error for a missing resource, which is the same for one that the caller may not read. [RES-8] */
 export function noResource(uri: string, era: Era): RpcError {
   const kind = era === 'legacy' ? 'no-resource' : 'no-resource-modern'
   return new RpcError(kind, `There is no resource ${quoted(uri)}.`, { uri: uri.slice(0, 1_024).toWellFormed() })
@@ -122,7 +122,7 @@ function cursorOf(params: JsonObject): string | null {
   return cursor
 }
 
-/** These lists have only one page, so any cursor is refused. */
+/** Throws for any cursor, because a list with a single page never hands one out. */
 function onlyPage(params: JsonObject): void {
   if (cursorOf(params) !== null) throw badCursor()
 }
@@ -132,8 +132,8 @@ function badCursor(): RpcError {
 }
 
 /**
- * Reads which tools the request may see, from `?toolsets=`, else `X-MCP-Toolsets`, `?readonly=1` and `?extra=0`. A toolset that is
- * unknown or has no tool in this relay is an error, since its list would be empty without a reason. [AG-90, TOOL-10, TOOL-11]
+ * Reads which tools the request may see, from `?toolsets=` (else `X-MCP-Toolsets`), `?readonly=1` and `?extra=0`. A toolset that is unknown
+ * or empty in this relay is an error: otherwise the request would get an empty list without a reason. [AG-90, TOOL-10, TOOL-11]
  */
 export function readView(query: URLSearchParams, header: string | undefined, present: readonly Toolset[]): ToolView {
   const readonly = switches(query, 'readonly').includes(true)
@@ -155,7 +155,7 @@ function namesIn(list: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Whether the request sees tools beyond the interface: it does unless it says `?extra=0`. [AG-90] */
+/** Whether the request sees tools beyond the interface; only `?extra=0` or `?extra=false` hides them. [AG-90] */
 export function readsExtra(query: URLSearchParams): boolean {
   return !switches(query, 'extra').includes(false)
 }
@@ -168,8 +168,8 @@ const SWITCHES: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * What a request says of a restriction, each time that its address names it. Any other word is refused, because whoever wrote it believes
- * that the request is restricted. [TOOL-11]
+ * Reads the values of the switch `name` in the address, one for each occurrence. Throws for any other word, because its sender believes that
+ * the request is restricted. [TOOL-11]
  */
 function switches(query: URLSearchParams, name: string): readonly boolean[] {
   return query.getAll(name).map((given) => {

@@ -17,7 +17,7 @@ describe('which leg a request is on', () => {
     const byHeader = await relay.send(legacy('tools/list', {}, { headers: { 'mcp-protocol-version': '2026-07-28' } }))
     const byMethod = await relay.send(legacy('server/discover'))
     const listening = await relay.send(legacy('subscriptions/listen'))
-    // Each of them lacks something that the modern leg requires.
+    // Each of the four requests lacks something that the modern leg requires, so each gets an error of that leg.
     expect([byMeta, byHeader, byMethod, listening].map(({ status, json }) => [status, json.error?.code])).toEqual([
       [400, -32_020],
       [400, -32_602],
@@ -54,7 +54,7 @@ describe('requirements for a modern request', () => {
     expect(relay.tools.calls.at(-1)?.context.clientName).toBe('tester')
   })
 
-  it('[MCP-42] each header is required and must agree with the body', async () => {
+  it('[MCP-42] each required header must be present and agree with the body', async () => {
     const read = { uri: 'relay://icons' }
     const prompt = { name: 'recipe', arguments: { docId: 'd' } }
     for (const [method, params, header] of [
@@ -71,7 +71,7 @@ describe('requirements for a modern request', () => {
     }
   })
 
-  it('[MCP-43] header names match in any case, values exactly, after trimming spaces and tabs', async () => {
+  it('[MCP-43] header names match in any case; values match exactly, apart from spaces and tabs around them', async () => {
     const headers = {
       'mcp-method': undefined,
       'MCP-METHOD': ' \ttools/call\t ',

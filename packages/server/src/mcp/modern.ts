@@ -14,7 +14,7 @@ const MAX_LISTENED = 100
 const MINUTES_5 = 300_000
 const HOUR = 3_600_000
 
-/** For each method the parameter that the header `Mcp-Name` repeats. [MCP-42] */
+/** For each method, the parameter that the header `Mcp-Name` must repeat. [MCP-42] */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['resources/read', 'uri'],
@@ -84,14 +84,14 @@ export function logLevelOf(params: JsonObject): LogLevel | null {
   return LOG_LEVELS.find((known) => known === level) ?? null
 }
 
-/** Whether the client declares the capability `name` with this request. [MCP-58] */
+/** Whether the client declares the capability `name` in this request. [MCP-58] */
 export function declaredCapability(params: JsonObject, name: string): boolean {
   const meta = own(params, '_meta')
   const declared = isObject(meta) ? own(meta, `${META}/clientCapabilities`) : undefined
   return isObject(declared) && isObject(own(declared, name))
 }
 
-/** Returns the client name that comes with each request. [PRES-2] */
+/** Returns the name that the client gives in this request. [PRES-2] */
 export function clientOf(params: JsonObject): string | null {
   const meta = own(params, '_meta')
   return isObject(meta) ? nameOfClient(own(meta, `${META}/clientInfo`)) : null
@@ -142,7 +142,8 @@ export function cacheHints({ method, params }: Pick<RpcRequest, 'method' | 'para
 }
 
 /**
- * Returns the part of the filter that is served. Tools and prompts never change while the relay runs. [MCP-50, MCP-51]
+ * Returns the part of a `subscriptions/listen` filter that the relay serves. Tools and prompts never change while the relay runs, so
+ * filters for them are not served. [MCP-50, MCP-51]
  */
 export async function honour(
   request: { readonly id: RpcId; readonly params: JsonObject },

@@ -7,7 +7,7 @@ import { INTERFACE_TOOLS, TOOL_NAMES, TOOL_ROWS } from './tools/all-tools.ts'
 const PACKAGES = join(import.meta.dirname, '../../..')
 
 it('[AG-96] every tool that a message of the sources names is a tool of this build', () => {
-  // Sentences of the instructions are left out in builds without the tools that they need.
+  // The file instructions.ts is excluded: a build without a tool leaves out the sentences that name it.
   const files = ['model/src/**/*.ts', 'server/src/mcp/**/*.ts', 'server/src/documents/**/*.ts'].flatMap((pattern) =>
     globSync(pattern, { cwd: PACKAGES }).filter((file) => !/\.test\.ts$|\/testing\/|\/instructions\.ts$/.test(file)),
   )
@@ -26,7 +26,7 @@ it('[AG-96] a clause that names a tool which the caller does not have is left ou
   expect(withKnownTools('service_set_block alone', has)).toBe('service_set_block alone')
 })
 
-it('[AG-96] the tools that a request may be without are those beyond the interface', () => {
+it('[AG-96] the tools that a request may lack are those beyond the interface', () => {
   const extras = TOOL_ROWS.filter(({ place }) => place > INTERFACE_TOOLS).map(({ name }) => name)
   expect(extras.filter((name) => !BEYOND_INTERFACE.has(name))).toEqual([])
   expect(TOOL_ROWS.filter(({ name, place }) => place <= INTERFACE_TOOLS && BEYOND_INTERFACE.has(name))).toEqual([])

@@ -1,6 +1,6 @@
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
-/** Tools that a relay or a request may be without. [AG-90] */
+/** Tools beyond the interface, which a relay or a request may lack. [AG-90] */
 export const BEYOND_INTERFACE: ReadonlySet<string> = new Set([
   'edit_text',
   'set_block',
@@ -13,7 +13,7 @@ export const BEYOND_INTERFACE: ReadonlySet<string> = new Set([
 
 const NAMED = /service_([a-z_]+)/g
 
-/** A text without the clauses that name a tool which the caller does not have. A clause ends at a semicolon. [AG-96] */
+/** Returns a text without the clauses that name an unknown tool. A clause ends at a semicolon. [AG-96] */
 export function withKnownTools(text: string, isKnown: (tool: string) => boolean): string {
   if (!text.includes('service_')) return text
   const clauses = text.split('; ')
@@ -23,7 +23,7 @@ export function withKnownTools(text: string, isKnown: (tool: string) => boolean)
   return kept.join('; ') + end
 }
 
-/** An outcome whose message, fixes and warnings name only tools that the caller has. [AG-96] */
+/** Returns the outcome with a message, fixes and warnings that name only tools which the caller has. [AG-96] */
 export function namingKnownTools<T extends ToolSuccess | ToolFailure>(outcome: T, isKnown: (tool: string) => boolean): T {
   if (outcome.kind === 'failure') return { ...outcome, message: withKnownTools(outcome.message, isKnown) }
   const { fixes, warnings } = outcome.structured

@@ -106,7 +106,7 @@ describe('the official client', () => {
     await client.close()
   })
 
-  it('[MCP-21] [MCP-57] the official client reports a refused credential as such', async () => {
+  it('[MCP-21] [MCP-57] the official client reports a refused credential as unauthorized', async () => {
     const client = new Client({ name: 'official', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
     await expect(client.connect(new StreamableHTTPClientTransport(new URL(relay.urls.public)))).rejects.toThrow(/401|nauthorized/)
   })

@@ -10,7 +10,7 @@ import { type McpRelay, startMcpRelay } from './testing/mcp-relay.ts'
 import { EVENTS, legacy, META, modern } from './testing/requests.ts'
 import type { JsonObject, ToolServer } from './tool.ts'
 
-/** Exercises abilities of the endpoint that no tool of the relay uses. */
+/** A tool server that uses abilities of the endpoint which no tool of the relay uses. */
 const talkative: ToolServer = {
   toolsets: [],
   list: () => [],
@@ -37,7 +37,7 @@ const levels = (messages: readonly { readonly params?: JsonObject }[]) =>
   messages.flatMap(({ params }) => params?.['level'] ?? [])
 
 describe('log messages', () => {
-  it('[MCP-58] [MCP-31] log messages go to a session from its level on, with event framing only', async () => {
+  it('[MCP-58] [MCP-31] a session gets log messages of its level and above, only with event framing', async () => {
     const headers = { ...(await session()), accept: EVENTS }
     const call = legacy('tools/call', { name: 'log' }, { headers })
     expect(levels((await relay.send(call)).messages)).toEqual(['info', 'error'])
@@ -46,7 +46,7 @@ describe('log messages', () => {
     expect((await relay.send({ ...call, headers: { ...headers, accept: 'application/json' } })).text).not.toContain('at error')
   })
 
-  it('[MCP-58] [MCP-48] on the modern leg log messages go to a request that names a level', async () => {
+  it('[MCP-58] [MCP-48] on the modern leg a request that names a log level gets log messages', async () => {
     const log = (meta: JsonObject) =>
       relay.send(modern('tools/call', { name: 'log' }, { meta: { ...META, ...meta }, headers: { accept: EVENTS } }))
     expect(levels((await log({})).messages)).toEqual([])
@@ -61,7 +61,7 @@ describe('asking the client', () => {
     await stream.until('sampling/createMessage')
     const id = stream.messages[0]?.id
     const answer = { jsonrpc: '2.0', id, result: { text: 'yes' } }
-    // An answer from another session, or from none, is not from the client that was asked.
+    // An answer POSTed without the session, or in another session, does not answer the question.
     for (const other of [{}, await session()]) expect((await relay.send({ body: answer, headers: other })).status).toBe(202)
     expect(stream.messages).toHaveLength(1)
     expect((await relay.send({ body: answer, headers })).status).toBe(202)
@@ -92,7 +92,7 @@ it('[MCP-14] a call without events may take longer than the stall limit of conne
   expect((await relay.send(pause)).status).toBe(200)
 })
 
-it('[MCP-31] [AG-15] a session keeps nothing of a request that is refused for its address', () => {
+it('[MCP-31] [AG-15] a request refused for its address is not listed among the running requests of its session', () => {
   const session = newSession(
     's',
     { key: 'k', principalKey: 'k', workspaceId: 'w' },

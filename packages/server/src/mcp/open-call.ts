@@ -13,7 +13,7 @@ export interface OpenCall extends Disposable {
   readonly context: RequestContext
 }
 
-/** Makes the context of one request for its method. Throws RpcError when its address or headers say what is not known. */
+/** Makes the context in which a method runs. Throws RpcError when the address or a header of the request has an unknown value. */
 export function openCall(options: {
   readonly request: RpcRequest
   readonly exchange: Exchange
@@ -56,7 +56,7 @@ export function openCall(options: {
     },
     ask: (asked, askedParams) => ask(asked, askedParams, options),
   }
-  // Last, as nothing would take the request out of its session again if what stands above threw. [MCP-31]
+  // `cancellable` comes last: if a line above threw after it, the request would stay in its session forever. [MCP-31]
   return { context, [Symbol.dispose]: cancellable(controller, options) }
 }
 
@@ -65,7 +65,7 @@ function rank(level: LogLevel): number {
 }
 
 /**
- * Makes a request cancellable: on the modern leg by closing the connection, in a session by its notification. [MCP-15]
+ * Makes a request cancellable: on the modern leg by closing the connection, in a session by `notifications/cancelled`. [MCP-15]
  */
 function cancellable(
   controller: AbortController,

@@ -15,7 +15,7 @@ afterAll(async () => {
   await strict[Symbol.asyncDispose]()
 })
 
-/** Host, Origin, Content-Type and the expected status. */
+/** Host, Origin, Content-Type, and the expected status. */
 const CASES: readonly (readonly [string, string | undefined, string | undefined, 200 | 403 | 415])[] = [
   ['127.0.0.1', undefined, 'application/json', 200],
   ['127.0.0.1:1', undefined, 'application/json', 200],
@@ -151,7 +151,7 @@ describe('the main listener', () => {
   })
 })
 
-describe('the origin named in answers', () => {
+describe('the origin that answers name', () => {
   it.each([
     ['relay.example', undefined, 'https://relay.example'],
     ['relay.example:8443', 'https', 'https://relay.example:8443'],

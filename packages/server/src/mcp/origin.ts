@@ -8,7 +8,7 @@ export interface HostFacts {
   readonly origin: string | undefined
 }
 
-/** Guards against DNS rebinding and pages of other sites: `Host` and `Origin` must name this machine. [MCP-4, X24] */
+/** Guards against DNS rebinding and pages of other sites: the only `Host`, and any `Origin`, must name this machine. [MCP-4, X24] */
 export function isLoopbackRequest({ hosts, origin }: HostFacts): boolean {
   const [host] = hosts
   if (hosts.length !== 1 || host === undefined || !LOOPBACK_HOST.test(host)) return false
@@ -17,12 +17,12 @@ export function isLoopbackRequest({ hosts, origin }: HostFacts): boolean {
   return authority !== undefined && LOOPBACK_HOST.test(authority)
 }
 
-/** On the main listener an origin is refused only when a list is configured and lacks it. [MCP-5] */
+/** Whether an origin may use the main listener: any when `allowed` is empty, otherwise only those on the list. [MCP-5] */
 export function isAllowedOrigin(origin: string | undefined, allowed: readonly string[]): boolean {
   return origin === undefined || allowed.length === 0 || allowed.includes(origin)
 }
 
-/** Whether there is no host, or one that can be echoed. [X25, X40] */
+/** Whether the request has no `Host`, or a single one that answers can echo safely. [X25, X40] */
 export function isUsableHost(hosts: readonly string[]): boolean {
   return hosts.length === 0 || (hosts.length === 1 && isEchoableHost(hosts[0] ?? ''))
 }

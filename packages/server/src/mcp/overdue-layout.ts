@@ -1,6 +1,6 @@
 import { RelayError } from '../kernel/errors.ts'
 
-/** A layout took longer than a call may take. It would again, since the same call is the same work. [DIAG-17] */
+/** A layout exceeded the time of a call. Repeating the call would fail too, because the work is the same. [DIAG-17] */
 export class OverdueLayout extends RelayError {
   constructor() {
     super('UNAVAILABLE', 'The diagram could not be laid out in time.')

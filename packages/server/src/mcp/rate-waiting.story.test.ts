@@ -9,7 +9,7 @@ import { legacy, META, modern } from './testing/requests.ts'
 
 const write = { bucket: 'write', tokens: 1 } as const
 
-/** A rate with its clock, whose calls tell in order what became of them. */
+/** Makes a rate limit with a manual clock, and a list that tells in order how each call ended. */
 function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number }, answers: 'at once' | 'later' = 'at once') {
   const time = manualTime()
   const limiter = memoryRateLimiter(time.clock)
@@ -45,7 +45,7 @@ function rateOf(bucket: { readonly ratePerSec: number; readonly burst: number },
 }
 
 describe('calls that wait for their token', () => {
-  it('[AG-87] they get it in the order in which they came, and each after at most 2 s', async () => {
+  it('[AG-87] waiting calls get their tokens in order of arrival, each within 2 s', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 2, burst: 1 })
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) call(name)
     expect(told).toEqual(['a at once'])
@@ -59,7 +59,7 @@ describe('calls that wait for their token', () => {
     expect(told.at(-1)).toBe('g at once')
   })
 
-  it('[AG-87] they get it in the order in which they came, also from a bucket that answers later', async () => {
+  it('[AG-87] waiting calls get their tokens in order of arrival, also from an asynchronous bucket', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 2, burst: 1 }, 'later')
     for (const name of ['a', 'b', 'c', 'd']) call(name)
     await time.advance(1_600)
@@ -69,6 +69,7 @@ describe('calls that wait for their token', () => {
     expect(told.slice(4)).toEqual(['counted', 'e ERR_RATE_LIMIT'])
   })
 
+<<<<<<< HEAD
   it('[AG-87] a call that arrives while another one waits may wait 2 s from its own arrival', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 0.8, burst: 1 })
     call('a')
@@ -82,6 +83,9 @@ describe('calls that wait for their token', () => {
   })
 
   it('[AG-87] a bare call, and one whose token comes later than in 2 s, is refused at once', () => {
+=======
+  it('[AG-87] a call from an unnamed client, or with a token due later than in 2 s, is refused at once', () => {
+>>>>>>> 7c1588ba99b8e7fadb340299b31b8f3f51e3937f
     const { told, call } = rateOf({ ratePerSec: 0.4, burst: 1 })
     call('a')
     call('b')
@@ -99,7 +103,7 @@ describe('calls that wait for their token', () => {
     expect(told.filter((each) => each.endsWith('waited'))).toHaveLength(64)
   })
 
-  it('[AG-87] a caller that leaves takes no token and holds up nobody', async () => {
+  it('[AG-87] an aborted waiting call takes no token and does not delay the others', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 1, burst: 1 })
     const controller = new AbortController()
     call('a')
@@ -110,7 +114,7 @@ describe('calls that wait for their token', () => {
     expect(told).toEqual(['a at once', 'b left', 'c waited'])
   })
 
-  it('[AG-86] a call leaves people their share while they write, and waits for its part of the refill', async () => {
+  it('[AG-86] while people write, a call leaves them their share of tokens and waits for the refill', async () => {
     const { time, limiter, told, call } = rateOf({ ratePerSec: 40, burst: 80 })
     limiter.take('write:w', { ratePerSec: 40, burst: 80 }, 40, { kind: 'person' })
     call('a')
@@ -120,11 +124,11 @@ describe('calls that wait for their token', () => {
   })
 })
 
-describe('who waits', () => {
+describe('which calls wait for a token', () => {
   let relay: McpRelay
   afterEach(() => relay[Symbol.asyncDispose]())
 
-  it('[AG-87] a call in a session or with clientInfo waits, and a bare one is refused', async () => {
+  it('[AG-87] a call in a session or with clientInfo waits for a token, and any other call is refused', async () => {
     relay = await startMcpRelay({ buckets: { write: { ratePerSec: 1, burst: 1 } } })
     const change = legacy('tools/call', { name: 'service_change' })
     const opened = await relay.send(

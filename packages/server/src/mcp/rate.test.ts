@@ -67,7 +67,7 @@ describe('rate limits of a workspace', () => {
     expect([await status(look), await status(look)]).toEqual([200, 429])
   })
 
-  it('[MCP-54] [MCP-55] a read with a picture takes five tokens, or all of a smaller bucket, and a refusal names when they are back', async () => {
+  it('[MCP-54] [MCP-55] a read with a picture takes five tokens or a whole smaller bucket; a refusal says when', async () => {
     const picture = legacy('tools/call', { name: 'service_look', arguments: { image: true } })
     await start({ read: { ratePerSec: 0.5, burst: 12 } })
     expect([await status(picture), await status(picture)]).toEqual([200, 200])
@@ -81,7 +81,7 @@ describe('rate limits of a workspace', () => {
     expect([await status(picture), await status(look)]).toEqual([200, 429])
   })
 
-  it('[MCP-54] workspaces and buckets are independent', async () => {
+  it('[MCP-54] workspaces and buckets have separate tokens', async () => {
     const one = { ratePerSec: 0.001, burst: 1 }
     relay = await startMcpRelay({ buckets: { read: one, write: one }, tenancy: { mode: 'shared' } })
     const of = (workspace: string) => relay.issuer.token({ workspace, role: 'member' })

@@ -7,7 +7,7 @@ import type { RateBucket } from './tool.ts'
 export interface RateDeps {
   readonly limiter: RateLimiter
   readonly buckets: Readonly<Record<RateBucket, Bucket>>
-  /** The key of the write bucket is the same as for sockets, so that both take from one bucket. [MCP-54, WS-28] */
+  /** Returns the key of a bucket. The write bucket has the same key as for sockets, so calls and sockets share it. [MCP-54, WS-28] */
   readonly keyOf: (bucket: RateBucket, workspaceId: string) => string
   /** Percent of the burst of the write bucket that calls leave while people write. [AG-86] */
   readonly peopleShare: number
@@ -17,18 +17,18 @@ export interface RateDeps {
   readonly refused: (bucket: RateBucket) => void
 }
 
-/** What a call costs. A bucket with a smaller burst gives all it can hold. */
+/** The tokens that a call takes. From a bucket with a smaller burst it takes the whole burst. */
 export interface Price {
   readonly bucket: RateBucket
   readonly tokens: number
 }
 
-/** The tokens of a call: taken, or to be waited for. `wait` rejects with RATE_LIMITED, or with the reason of the signal. */
+/** Whether the tokens of a call are taken or must be waited for. `wait` rejects with RATE_LIMITED, or with the signal's reason. */
 export type Taken = { readonly kind: 'taken' } | { readonly kind: 'wait'; wait(signal: AbortSignal): Promise<void> }
 
 /**
- * `mayWait`: the call may wait for its tokens, because its client would not repeat it after an error. Answers at once where the
- * limiter does. [AG-87]
+ * Takes the tokens of a call, as `createRate` says. `mayWait`: the call may wait, because its client would not retry after an error. Returns
+ * synchronously when the limiter does. [AG-87]
  */
 export type TakeRate = (workspaceId: string, price: Price, mayWait: boolean) => Taken | Promise<Taken>
 
@@ -44,11 +44,11 @@ interface Waiting {
 }
 
 /**
- * Takes the tokens of a call. When the bucket is empty, a call waits up to 2 s in the order of arrival, at most 64 of a workspace at a
- * time; others throw RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
+ * Makes the rate limit of calls. When the bucket is empty, a call waits up to 2 s in order of arrival, at most 64 calls of a workspace at a
+ * time; other calls get RATE_LIMITED with the wait computed from the bucket. [MCP-55, AG-87]
  */
 export function createRate({ limiter, buckets, keyOf, peopleShare, timers, clock, refused }: RateDeps): TakeRate {
-  /** By key of a bucket, the calls that wait for it. */
+  /** Waiting calls by the key of their bucket, in order of arrival. */
   const queues = new Map<string, Waiting[]>()
   const counts = new Map<string, number>()
   const agent: Taker = { kind: 'agent', leaves: peopleShare }
@@ -62,7 +62,7 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, clock
     return new RpcError('limit', message, data, { 'Retry-After': String(retryAfter) })
   }
 
-  /** Gives the first waiting call its tokens, or lets it wait for them; the next ones follow. */
+  /** Gives waiting calls their tokens in order. Stops at the first call that must wait on. */
   function serve(key: string, queue: Waiting[]): void {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const waiting = first
@@ -74,8 +74,8 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, clock
   }
 
   /**
-   * Answers the first call of the queue and removes it. Returns false when that call waits on; the queue is then served again
-   * when the token is due.
+   * Settles the first call of the queue and removes it. Returns false when that call must wait on; a timer then serves the queue again when
+   * the token is due.
    */
   function answer(key: string, queue: Waiting[], first: Waiting, outcome: Taking): boolean {
     if (!outcome.taken && clock.monotonicMs() + outcome.retryAfterMs <= first.untilMs) {
@@ -105,7 +105,7 @@ export function createRate({ limiter, buckets, keyOf, peopleShare, timers, clock
       }
       const waiting: Waiting = {
         untilMs: clock.monotonicMs() + MAX_WAIT_MS,
-        // A caller that left takes nothing and holds up nobody.
+        // An aborted call takes no token: the queue passes over it.
         try: () => (signal.aborted ? { taken: true } : take()),
         settle(outcome) {
           if (signal.aborted) return

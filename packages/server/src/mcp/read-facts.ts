@@ -5,7 +5,7 @@ import { sourceOf } from './local-access.ts'
 
 export type OpenedDocument = Readable & { readonly record: DocumentRecord }
 
-/** Returns the facts about a document that a read returns in addition to the body. [TOOL-15, TOOL-get_document] */
+/** Returns facts about a document that the answer to a read contains besides the body. [TOOL-15, TOOL-get_document] */
 export function factsOf({ record: { head }, reader }: OpenedDocument): ReadFacts {
   return {
     id: head.id,

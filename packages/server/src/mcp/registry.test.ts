@@ -98,7 +98,7 @@ describe('the tool server', () => {
     })
   })
 
-  it('[TOOL-10] a request for the interface alone neither lists nor calls a tool beyond it', async () => {
+  it('[TOOL-10] a request restricted to the interface neither lists nor calls a tool beyond it', async () => {
     const { server, call } = serverOf(
       toolOf('writes', async () => success({ written: true })),
       toolOf('beyond', async () => success({ written: true }), { extra: true }),
@@ -183,7 +183,7 @@ describe('the tool server', () => {
     },
   )
 
-  it('[TOOL-28] a call that did not get its turn says when to repeat it', async () => {
+  it('[TOOL-28] a call refused for want of a turn says when to repeat it', async () => {
     const { call } = serverOf(failing(new RelayError('UNAVAILABLE', 'The workspace is busy.', { retryAfterMs: 5_000 })))
     const message = 'The workspace is busy. Repeat the call in 5 s.'
     expect(await call('fails')).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message, retryable: true })
@@ -195,21 +195,21 @@ describe('the tool server', () => {
     expect((await call('writes', { docId: 'd', requestId: 'r' }))['message']).toContain('repeat the call with the same requestId')
   })
 
-  it('[TOOL-28] a document that takes too long to read is answered with how to read less of it', async () => {
+  it('[TOOL-28] a document that takes too long to read is answered with how to read a smaller part', async () => {
     const { call } = serverOf(failing(new OverdueBody()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: true })
     expect(result['message']).toMatch(/longer than a call may take.*Nothing was written.*get_prose with pageId and without id/)
   })
 
-  it('[TOOL-28] [DIAG-17] a layout that takes too long is answered as one not to be repeated, since it would take as long again', async () => {
+  it('[TOOL-28] [DIAG-17] the answer to a layout that takes too long says not to repeat the call', async () => {
     const { call } = serverOf(failing(new OverdueLayout()))
     const result = await call('fails')
     expect(result).toEqual({ code: 'ERR_STORE_UNAVAILABLE', message: expect.any(String), retryable: false })
     expect(result['message']).toMatch(/longer to lay out than a call may take.*Nothing was written.*Send fewer/)
   })
 
-  it('[MCP-15] a call given up before it begins does not run, one given up later rejects with the reason', async () => {
+  it('[MCP-15] a call aborted before it begins does not run; one aborted later rejects with the reason', async () => {
     const gone = AbortSignal.abort(new Error('gone'))
     let runs = 0
     const { server } = serverOf(

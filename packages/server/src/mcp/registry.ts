@@ -34,7 +34,7 @@ export interface RegistryDeps {
   readonly random: Random
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'add'>
-  /** What callers saw before; absent: nothing is remembered. [AG-17] */
+  /** Memory of what callers saw. When absent, nothing is remembered. [AG-17] */
   readonly glances?: GlanceDeps
   /** Finds the document that took the place of a deleted one. When absent, no failure names it. */
   readonly successorOf?: Successor
@@ -94,7 +94,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
       const outcome = await answered(tool, requestId, { ...context, args: rest, ...(glance && { glance }) })
       return withFixes(glance === null ? outcome : await glance.renew(outcome), [...given.fixes, ...checked.fixes])
     } finally {
-      // Also for a call that was given up, which has no answer. [AG-20, MCP-15]
+      // An aborted call has no answer, and its glance is disposed of as well. [AG-20, MCP-15]
       glance?.[Symbol.dispose]()
     }
   }
@@ -128,7 +128,7 @@ export function createToolServer(deps: RegistryDeps): ToolServer {
 
 const MAX_REQUEST_ID_CHARACTERS = 128
 
-/** Limits that no schema states because they are the same for every tool. [TOOL-12, TOOL-22] */
+/** Checks the lengths of `docId` and `requestId`. No schema states them, because they are equal for every tool. [TOOL-12, TOOL-22] */
 function badIds({ docId, requestId }: JsonObject): ToolFailure | null {
   if (typeof docId === 'string' && !isDocumentId(docId)) {
     const expected = '1 to 256 bytes without "..", "/", "\\" or control characters'
@@ -186,7 +186,7 @@ function outsideView({ name, toolset, bucket, extra }: ToolDefinition, view: Too
   return failure('ERR_TOOL_DISABLED', sentence, { tool: PREFIX + name, toolset })
 }
 
-/** Refuses the role viewer before any document is read: it may write no document. [MCP-26] */
+/** Refuses a write by the role viewer, before any document is read. [MCP-26] */
 function refusedRole({ name, bucket }: ToolDefinition, { access }: CallContext, args: JsonObject): ToolFailure | null {
   if (bucket === 'read' || access.role !== 'viewer') return null
   const deletes = name === 'delete_document'

@@ -7,7 +7,7 @@ import type { ToolFailure, ToolSuccess } from './tool.ts'
 
 const CALL = { caller: 'ann', tool: 'insert_block', requestId: 'r', args: { docId: 'd', fields: [{ a: 1, b: 2 }] } }
 
-/** A run function that counts its calls and returns the given outcomes one after another. */
+/** Makes a `run` function that counts its calls and gives the listed outcomes one after another. */
 function runs(...outcomes: readonly (ToolSuccess | ToolFailure | Error)[]) {
   let count = 0
   return {
@@ -38,7 +38,7 @@ describe('repeating a call', () => {
     expect(first.count).toBe(2)
   })
 
-  it('[TOOL-22] a repeat must have the same caller, tool and arguments', async () => {
+  it('[TOOL-22] only a call with the same caller, tool and arguments is a repeat', async () => {
     const replays = createReplays(manualTime().clock)
     const first = runs(done)
     await replays.once(CALL, first.run)
@@ -51,7 +51,7 @@ describe('repeating a call', () => {
     expect(first.count).toBe(4)
   })
 
-  it('[TOOL-22] a repeat waits for a running first call, and runs itself when that failed or was given up', async () => {
+  it('[TOOL-22] a repeat waits for a running first call, and runs itself when that call failed or was aborted', async () => {
     for (const fails of [failure('ERR_LAST_PAGE', 'it is the last'), new Error('given up')]) {
       const replays = createReplays(manualTime().clock)
       const order = runs(fails, done)
@@ -85,7 +85,7 @@ describe('repeating a call', () => {
     expect(new Set(named.map(({ request }) => request)).size).toBe(4)
   })
 
-  it('[TOOL-22] an answer from the store is remembered no longer than by the store', async () => {
+  it('[TOOL-22] memory keeps an answer from the store no longer than the store does', async () => {
     const replays = createReplays(manualTime().clock)
     const stored = runs(again)
     expect(await Promise.all([1, 2].map(() => replays.once(CALL, stored.run)))).toEqual([again, again])
@@ -93,7 +93,7 @@ describe('repeating a call', () => {
     expect(stored.count).toBe(3)
   })
 
-  it('[TOOL-22] when the memory is full the oldest calls are forgotten and run again', async () => {
+  it('[TOOL-22] when the memory is full it forgets the oldest calls, and their repeats run again', async () => {
     const replays = createReplays(manualTime().clock, 4_000)
     const large = runs(success({ text: 'x'.repeat(1_000) }))
     for (const requestId of ['a', 'b', 'c', 'd', 'e']) await replays.once({ ...CALL, requestId }, large.run)

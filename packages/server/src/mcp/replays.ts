@@ -5,8 +5,8 @@ import { refusal } from './results.ts'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
 /**
- * Most characters of remembered results. Beyond that the oldest are forgotten here, and a repeat finds them in the
- * store.
+ * Limit on the characters of remembered results. Above the limit the oldest calls are forgotten here; their repeats still find them in
+ * the store.
  */
 const MAX_CHARACTERS = 32 * 1_048_576
 /** Characters that an entry counts in addition to its result. */
@@ -21,14 +21,12 @@ export interface RepeatableCall {
 }
 
 /**
- * Lets a caller repeat a write whose answer it did not get. Memory answers faster than the store and lets a repeat wait
- * for the first call. After a restart the memory is empty, and the repeated write finds the first one in the store.
- * [TOOL-22]
+ * Lets a caller repeat a write whose answer it did not get. This memory answers faster than the store, and lets a repeat wait for the first
+ * call. After a restart it is empty, and the repeated write finds the first one in the store. [TOOL-22]
  */
 export interface Replays {
   /**
-   * Returns the outcome of `run`, or the first success under the same request id. A repeat waits for the first call
-   * while that runs.
+   * Returns the outcome of `run`, or the first success under the same request id. While the first call runs, a repeat waits for it.
    */
   once(call: RepeatableCall, run: (once: Once) => Promise<Outcome>): Promise<Outcome>
 }
@@ -37,7 +35,7 @@ type Outcome = ToolSuccess | ToolFailure
 
 interface Remembered {
   readonly digest: string
-  /** `null`: the call was cancelled or failed, or is itself a repeat, whose time the store knows. */
+  /** Resolves to `null` when the call was cancelled or failed, or was itself a repeat: only the store knows how long that is kept. */
   readonly success: Promise<ToolSuccess | null>
   readonly untilMs: number
   characters: number

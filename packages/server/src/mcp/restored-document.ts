@@ -3,10 +3,10 @@ import type { Access } from '../access/access.ts'
 import type { DocumentHead } from '../documents/document-store.port.ts'
 import type { ToolFailure } from './tool.ts'
 
-/** The document that a restore put in the place of a deleted one; `null` when there is none that the caller may read. */
+/** Finds the document that a restore put in the place of a deleted one; `null` when the caller may read no such document. */
 export type Successor = (access: Access, docId: string) => Promise<DocumentHead | null>
 
-/** Lets the failure of a call for a deleted document name the one that took its place. [MCP-27] */
+/** Adds to the failure of a call for a deleted document the document that replaced it. [MCP-27] */
 export async function withSuccessor(outcome: ToolFailure, access: Access, successorOf: Successor): Promise<ToolFailure> {
   const { docId, deleted } = outcome.facts
   if (outcome.code !== 'ERR_DOC_NOT_FOUND' || deleted !== true || typeof docId !== 'string') return outcome

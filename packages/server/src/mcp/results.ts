@@ -2,7 +2,7 @@ import type { Fix, Refusal } from '@docrelay/model/edit'
 import type { JsonObject, ToolFailure, ToolSuccess } from './tool.ts'
 
 /**
- * Makes the member `result` of a call. The compact JSON is repeated as text for clients that read only text. [TOOL-7,
+ * Makes the member `result` of a call. The text repeats the structured content as compact JSON, for clients that read only text. [TOOL-7,
  * TOOL-8]
  */
 export function callResult(outcome: ToolSuccess | ToolFailure): JsonObject {
@@ -29,7 +29,7 @@ export function success(structured: JsonObject, pictures: readonly Uint8Array[] 
 
 const MAX_FIXES = 50
 
-/** Adds to a success what was adjusted in the arguments. [AG-93, TOOL-17] */
+/** Adds the fixes of repaired arguments to a success. [AG-93, TOOL-17] */
 export function withFixes(outcome: ToolSuccess | ToolFailure, made: readonly Fix[]): ToolSuccess | ToolFailure {
   if (outcome.kind === 'failure' || made.length === 0) return outcome
   const { fixes = [], fixesTotal, ...members } = outcome.structured

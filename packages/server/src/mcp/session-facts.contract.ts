@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionFacts, SessionHint } from './session-facts.port.ts'
 
-/** Opens nodes that share the facts. `limit` is the number of sessions of one owner that keep facts. */
+/** Opens nodes that share session facts. `limit`: for how many sessions of one owner facts are kept. */
 export interface OpenSessionFacts {
   open(limit?: number): Promise<SessionFacts>
 }
 
-/** Registers what every driver of `SessionFacts` keeps to. Names are new in every test, so a driver may keep its state. */
+/** Registers the tests that every driver of `SessionFacts` must pass. Each test uses new names, so a driver may keep its state. */
 export function describeSessionFactsContract(name: string, nodes: OpenSessionFacts): void {
   describe(`SessionFacts: ${name}`, () => {
     let tests = 0
@@ -16,7 +16,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
     })
     const NOTHING = { isClosed: false, logLevel: null, subscriptions: [] }
 
-    it('[MCP-31] every node reads what another node was told of a session', async () => {
+    it('[MCP-31] every node reads the level and subscriptions that another node stored for a session', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       expect(await other.read(session)).toEqual(NOTHING)
       await one.setLogLevel(session, 'ann', 'debug')
@@ -33,7 +33,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect((await one.read(session))?.subscriptions).toEqual(['relay://doc/b'])
     })
 
-    it('[MCP-38] a session has at most the given number of subscriptions, also when several nodes add them at once', async () => {
+    it('[MCP-38] several nodes that subscribe at once never exceed the limit of subscriptions', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       await one.setLogLevel(session, 'ann', 'debug')
       const outcomes = await Promise.all(
@@ -44,7 +44,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect((await one.read(session))?.subscriptions).toHaveLength(7)
     })
 
-    it('[MCP-34] a closed session is closed for every node, and keeps nothing any more', async () => {
+    it('[MCP-34] a closed session is closed for every node and loses its level and subscriptions', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       await one.subscribe(session, 'ann', 'relay://doc/a', 100)
       await one.close(session)
@@ -53,7 +53,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(await other.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
     })
 
-    it('[MCP-34] a closed session stays closed when its owner uses more other sessions than keep facts', async () => {
+    it('[MCP-34] a closed session stays closed when its owner has facts for more sessions than the limit', async () => {
       const facts = await nodes.open(2)
       const owner = `${session} ann`
       await facts.setLogLevel(session, owner, 'debug')
@@ -62,7 +62,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(await facts.read(session)).toEqual({ isClosed: true, logLevel: null, subscriptions: [] })
     })
 
-    it('[MCP-34] above the limit of an owner the session that was changed longest ago loses its facts, and sessions of other owners keep theirs', async () => {
+    it('[MCP-34] above the limit of one owner the least recently changed session loses its facts', async () => {
       const facts = await nodes.open(2)
       const [a, b, c, others] = ['a', 'b', 'c', 'others'].map((each) => `${session}-${each}`) as [string, string, string, string]
       await facts.setLogLevel(others, `${session} ben`, 'debug')
@@ -75,7 +75,7 @@ export function describeSessionFactsContract(name: string, nodes: OpenSessionFac
       expect(levels).toEqual(['debug', null, 'debug', 'debug'])
     })
 
-    it('[MCP-37] [MCP-15] every node that listens to a session hears what is told of it, in one order', async () => {
+    it('[MCP-37] [MCP-15] every listening node receives all hints of a session in the same order', async () => {
       const [one, other] = [await nodes.open(), await nodes.open()]
       const heard: SessionHint[][] = [[], []]
       one.listen(session, (hint) => void heard[0]?.push(hint))

@@ -12,9 +12,9 @@ export const IDLE_MS = 24 * 3_600_000
 const CLOSED_MS = 3_600_000
 
 /**
- * Makes room for one more session of a principal: forgets what is idle for 24 h, then the oldest idle sessions of this principal, then
- * those of the principal with the most. A session with an open stream is in use and is never forgotten: a principal has few streams.
- * [MCP-34, MCP-38]
+ * Makes room for one more session of a principal. Forgets sessions idle for 24 h, then the oldest idle sessions of this principal, then those
+ * of the principal with the most. A session with an open stream is never forgotten; the streams of a principal are limited instead. [MCP-34,
+ * MCP-38]
  */
 export function makeRoom(
   live: SessionTable,
@@ -37,7 +37,7 @@ export function makeRoom(
   }
 }
 
-/** Ids of closed sessions with the time, the earliest first. [MCP-34] */
+/** Ids of closed sessions, each with the time of its end, ordered by that time. [MCP-34] */
 export class ClosedIds {
   readonly #ids = new Map<string, number>()
   readonly #most: number

@@ -1,23 +1,23 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Random } from '../kernel/ids.ts'
 
-/** What a session id tells the node that issued it, and every other node with the same secret. */
+/** The facts that a session id carries, readable by every node with the same secret. */
 export interface SealedFacts {
   readonly version: string
   readonly clientName: string | null
 }
 
 const CIPHER = 'aes-256-gcm'
-/** Of these 128 random bits, the first 96 are the nonce of the cipher. [MCP-31] */
+/** An id begins with 128 random bits; the first 96 of them are also the nonce of the cipher. [MCP-31] */
 const NAME_BYTES = 16
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** The client's name has at most 64 characters, which JSON and Base64 make longer. */
+/** The pattern of an id. The client's name has at most 64 characters, which JSON and Base64 make longer. */
 const ID_FORM = /^[\w-]{22}\.[\w-]{22,1024}$/
 
 /**
- * Makes an id that any node with the key can read, for this owner alone: 128 random bits and the sealed facts. Nothing has to be stored for
- * it. [MCP-31]
+ * Makes a session id: 128 random bits, then the facts sealed for this owner. Any node with the key can read the facts, so nothing has to be
+ * stored. [MCP-31]
  */
 export function sealSession(facts: SealedFacts, owner: string, key: Uint8Array, random: Random): string {
   const name = random.bytes(NAME_BYTES)
@@ -28,7 +28,7 @@ export function sealSession(facts: SealedFacts, owner: string, key: Uint8Array, 
   return `${Buffer.from(name).toString('base64url')}.${sealed.toString('base64url')}`
 }
 
-/** Returns what an id tells; `null` unless it was issued to this owner under one of the keys. [MCP-32] */
+/** Returns the facts in an id; `null` unless it was issued to this owner under one of the keys. [MCP-32] */
 export function openSession(id: string, owner: string, keys: readonly Uint8Array[]): SealedFacts | null {
   if (!ID_FORM.test(id)) return null
   const [name, sealed] = id.split('.').map((part) => Buffer.from(part, 'base64url'))
@@ -40,7 +40,7 @@ export function openSession(id: string, owner: string, keys: readonly Uint8Array
   return null
 }
 
-/** The name under which facts of a session are kept. It says nothing of who has the session, and is no id. */
+/** Returns the name under which facts of a session are stored. The name does not reveal the owner and is not accepted as an id. */
 export function sessionName(id: string): string {
   return id.slice(0, id.indexOf('.'))
 }

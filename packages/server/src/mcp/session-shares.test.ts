@@ -32,7 +32,7 @@ async function initialize(times: number, bearer: string): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-it('[MCP-34] a principal that keeps opening sessions takes neither sessions nor streams from another one', async () => {
+it('[MCP-34] a principal that keeps opening sessions displaces neither sessions nor streams of another principal', async () => {
   const bearer = relay.issuer.token({ sub: 'ann' })
   const opened = await relay.send(legacy('initialize', {}, { bearer }))
   const headers = { 'mcp-session-id': String(opened.headers['mcp-session-id']) }

@@ -5,7 +5,7 @@ export interface LiveSession {
   readonly usedAtMs: number
 }
 
-/** Whether nobody listens to the session. */
+/** Whether the session has no open stream. */
 export function isIdle({ session }: LiveSession): boolean {
   return session.stream === null
 }
@@ -22,8 +22,8 @@ export interface SessionTable {
   /** Returns the oldest idle sessions of a principal that exceed `max`. */
   overPrincipal(holder: SessionHolder, max: number): readonly LiveSession[]
   /**
-   * Returns the oldest idle session of the principal with the most sessions, in the workspace with the most. When all
-   * of those carry a stream, returns one of the next principal. `null` when every session carries a stream.
+   * Returns the oldest idle session of the principal with the most sessions, in the workspace with the most. Skips principals whose sessions
+   * all have a stream. `null` when every session has a stream.
    */
   idleOfLargest(): LiveSession | null
 }
@@ -93,7 +93,7 @@ function isMore([workspace, principal]: readonly [number, number], [w, p]: reado
   return workspace > w || (workspace === w && principal > p)
 }
 
-/** The oldest idle sessions, at most `count`. Looks at no more sessions than it must: a principal at its limit calls this for each new one. */
+/** Returns the oldest idle sessions, at most `count`. Stops early, because a principal at its limit calls this for each new session. */
 function firstIdle(own: ReadonlyMap<string, LiveSession>, count: number): readonly LiveSession[] {
   const found: LiveSession[] = []
   for (const entry of own.values()) {

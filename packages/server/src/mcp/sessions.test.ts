@@ -27,7 +27,7 @@ function listened(session: Session, close: () => void = () => {}): void {
   session.stream = { watch: { add() {}, remove() {}, close() {} }, close }
 }
 
-it('[MCP-34] a session idle for 24 h is forgotten, which is not closed, and each use extends it', async () => {
+it('[MCP-34] a session idle for 24 h is forgotten but not closed, and each use extends its life', async () => {
   const { time, sessions, open } = opened()
   const [idle, used] = [open('a'), open('a')]
   await time.advance(23 * HOUR)
@@ -69,7 +69,7 @@ it('[MCP-34] above the total limit the oldest idle session of the principal with
   expect(beside.map(({ id }) => sessions.find(id, 'beside').kind)).toEqual(['live', 'live'])
 })
 
-it('[MCP-34] without other limits a principal has 1,000 sessions and the node 10,000', () => {
+it('[MCP-34] by default a principal has 1,000 sessions and the node 10,000', () => {
   const { sessions, open } = opened()
   for (let i = 0; i < 1_001; i++) open('a')
   expect(sessions.size).toBe(1_000)

@@ -22,33 +22,33 @@ export interface Session {
   readonly subscriptions: Set<string>
   /** The GET stream of the session; messages are sent to this stream only. [MCP-37] */
   stream: { readonly watch: ResourceWatch; close(): void } | null
-  /** Requests that `notifications/cancelled` can still reach. [MCP-15] */
+  /** Running requests that `notifications/cancelled` can still cancel. [MCP-15] */
   readonly running: Map<RpcId, AbortController>
-  /** Requests of the relay that wait for the client's answer. */
+  /** Requests from the relay to the client that wait for its answer. */
   readonly asked: Map<unknown, (answer: RpcAnswer) => void>
-  /** What other nodes know of the session; `null` where there is one node. */
+  /** The state of the session that all nodes share; `null` on a single node. */
   readonly shared: SharedSession | null
 }
 
-/** A session that any node serves. Where the bus does not answer, changes are not kept. [MCP-31, LIFE-27] */
+/** A session that any node can serve. Changes are lost while the bus does not answer. [MCP-31, LIFE-27] */
 export interface SharedSession {
   setLogLevel(level: LogLevel): Promise<void>
-  /** `null`: nobody can keep the subscription now. */
+  /** Resolves to `null` when the subscription cannot be stored now. */
   subscribe(uri: string, most: number): Promise<Subscribing | null>
   unsubscribe(uri: string): Promise<void>
   /** Cancels a request that another node may run. [MCP-15] */
   cancelElsewhere(requestId: string | number): void
-  /** The stream that was opened here takes the place of one on another node. [MCP-37] */
+  /** Announces the stream that was opened here, which ends the session's stream on any other node. [MCP-37] */
   takeOver(): void
 }
 
-/** What `initialize` says of a session. */
+/** The facts of a session that `initialize` decides. */
 export interface SessionStart {
   readonly version: string
   readonly clientName: string | null
 }
 
-/** The principal and workspace whose limits a session counts in. */
+/** The principal and workspace for whose limits a session counts. */
 export interface SessionHolder {
   readonly workspaceId: string
   readonly principalKey: string
@@ -57,30 +57,30 @@ export interface SessionHolder {
 export type FoundSession =
   | { readonly kind: 'live'; readonly session: Session }
   | { readonly kind: 'closed' }
-  /** No session id, an unknown one, or one of another caller. [MCP-32] */
+  /** The request has no session id, an unknown one, or one of another caller. [MCP-32] */
   | { readonly kind: 'none' }
 
-/** The caller of `initialize`. */
+/** The caller to whom a session belongs. */
 export interface SessionOwner extends SessionHolder {
   readonly key: string
 }
 
-/** Sessions, in the memory of one node or shared by several. A client whose session was removed continues without one. */
+/** Sessions, in the memory of one node or shared by several nodes. A client whose session was forgotten continues without one. */
 export interface Sessions {
   /**
    * Opens a session. Above the limits it removes idle sessions: first those of this principal, then those of the principal with the most.
    * [MCP-34]
    */
   open(owner: SessionOwner, facts: SessionStart): Session
-  /** Finds a session, which counts as use. */
+  /** Finds a session and marks it as just used. */
   find(id: string | undefined, owner: SessionOwner): FoundSession | Promise<FoundSession>
   /** Ends the session and its stream; does nothing unless it is a live session of this owner. [MCP-33] */
   close(id: string | undefined, owner: SessionOwner): void | Promise<void>
-  /** Sessions in the memory of this node. */
+  /** Number of sessions in the memory of this node. */
   readonly size: number
 }
 
-/** Sessions of one node, which are found at once. */
+/** Sessions of a single node; finding one needs no waiting. */
 export interface LocalSessions extends Sessions {
   find(id: string | undefined, owner: SessionOwner): FoundSession
   close(id: string | undefined, owner: SessionOwner): void

@@ -15,8 +15,8 @@ const [OLD, NEW] = ['old-secret', 'new-secret'].map(
 const FACTS = { version: '2025-06-18', clientName: 'Tester "é" 😀' }
 const ICONS = 'relay://icons'
 
-describe('ids of sessions that any node reads', () => {
-  it('[MCP-31] an id has 128 random bits in visible ASCII, and tells version and name of the client to whoever has the key', () => {
+describe('session ids that any node can read', () => {
+  it('[MCP-31] an id has 128 random bits, is visible ASCII, and shows version and client name to a holder of the key', () => {
     const ids = [1, 2].map(() => sealSession(FACTS, 'ann', OLD, systemRandom))
     expect(ids[0]).toMatch(/^[!-~]+$/)
     expect(Buffer.from(ids[0]?.split('.')[0] ?? '', 'base64url')).toHaveLength(16)
@@ -25,12 +25,12 @@ describe('ids of sessions that any node reads', () => {
     expect(Buffer.from(ids[0] ?? '', 'base64url').toString('latin1')).not.toContain('Tester')
   })
 
-  it('[MCP-31] an id can be read while its secret is replaced, and not after that', () => {
+  it('[MCP-31] an id can be read while its secret is being replaced, and not afterwards', () => {
     const id = sealSession(FACTS, 'ann', OLD, systemRandom)
     expect([[NEW, OLD], [OLD, NEW], [NEW]].map((keys) => openSession(id, 'ann', keys))).toEqual([FACTS, FACTS, null])
   })
 
-  it('[MCP-32] ids of another principal, changed ids and made-up ids tell nothing', () => {
+  it('[MCP-32] an id of another principal, a changed id and a made-up id cannot be read', () => {
     const id = sealSession(FACTS, 'ann', OLD, systemRandom)
     const other = sealSession(FACTS, 'ann', OLD, systemRandom)
     const [name, sealed] = id.split('.') as [string, string]
@@ -56,7 +56,7 @@ describe('sessions of several nodes', () => {
   let bus: MemorySessionFacts
   afterEach(() => relay?.[Symbol.asyncDispose]())
 
-  /** The two listeners are two nodes, with nothing in common but their secret and the bus. */
+  /** Two listeners that act as two nodes: they share only the secret and the bus. */
   const start = async (keys: readonly (readonly Uint8Array[])[] = [[NEW], [NEW]]): Promise<void> => {
     bus = new MemorySessionFacts()
     const left = [...keys]
@@ -72,7 +72,7 @@ describe('sessions of several nodes', () => {
     relay.send(legacy('resources/subscribe', { uri }, { ...at, headers }))
   const get = (headers: Record<string, string>, at: typeof A | typeof B) => relay.stream({ ...at, method: 'GET', headers })
 
-  it('[MCP-31] [MCP-37] a session that one node issued is served by another: its stream carries what was subscribed at any node, before and after it began', async () => {
+  it('[MCP-31] [MCP-37] a stream on one node carries subscriptions made on any node, before and after it began', async () => {
     await start()
     const headers = await initialize(A)
     expect((await subscribe(ICONS, headers, A)).status).toBe(200)
@@ -89,7 +89,7 @@ describe('sessions of several nodes', () => {
       .toEqual(new Set(['relay://doc/1', 'relay://doc/2']))
   })
 
-  it('[MCP-37] a newer GET on another node takes the stream over', async () => {
+  it('[MCP-37] a newer GET of a session on another node ends the older stream', async () => {
     await start()
     const headers = await initialize(A)
     await subscribe(ICONS, headers, A)
@@ -105,7 +105,7 @@ describe('sessions of several nodes', () => {
     newest.close()
   })
 
-  it('[MCP-15] a cancellation that reaches another node ends the call', async () => {
+  it('[MCP-15] a cancellation that reaches another node cancels the call', async () => {
     await start()
     const headers = { ...(await initialize(B)), accept: EVENTS }
     const params = { name: 'service_slow', _meta: { progressToken: 1 } }
@@ -117,7 +117,7 @@ describe('sessions of several nodes', () => {
     expect([relay.tools.aborted, stream.messages.length]).toEqual([1, 1])
   })
 
-  it('[MCP-33] [MCP-34] a session that was closed on one node is closed on every other, its stream included', async () => {
+  it('[MCP-33] [MCP-34] a session closed on one node is closed on every node, and its stream ends', async () => {
     await start()
     const headers = await initialize(A)
     const stream = await get(headers, A)
@@ -130,7 +130,7 @@ describe('sessions of several nodes', () => {
     }
   })
 
-  it('[MCP-38] the 100 subscriptions of a session are counted over all nodes', async () => {
+  it('[MCP-38] at most 100 subscriptions of a session are accepted over all nodes together', async () => {
     await start()
     const headers = await initialize(A)
     for (let i = 0; i < 100; i++) await subscribe(`relay://doc/${i}`, headers, i % 2 === 0 ? A : B)
@@ -138,7 +138,7 @@ describe('sessions of several nodes', () => {
     expect((await subscribe('relay://doc/7', headers, A)).json).toMatchObject({ result: {} })
   })
 
-  it('[MCP-36] a log level that was set on one node holds on another', async () => {
+  it('[MCP-36] a log level set on one node applies on another', async () => {
     await start()
     const headers = await initialize(A)
     const levelAt = async (at: typeof A | typeof B) => {
@@ -151,7 +151,7 @@ describe('sessions of several nodes', () => {
     expect([await levelAt(A), await levelAt(B)]).toEqual(['debug', 'debug'])
   })
 
-  it('[MCP-32] [LIFE-27] without the bus every request of a session is served, without new subscriptions; when it is back, they work again', async () => {
+  it('[MCP-32] [LIFE-27] a session is served while the bus is down; new subscriptions work once it is back', async () => {
     await start()
     const headers = await initialize(A)
     bus.isUp = false
@@ -179,7 +179,7 @@ describe('sessions of several nodes', () => {
     expect((await relay.send(legacy('ping', undefined, { ...A, headers }))).status).toBe(200)
   })
 
-  it('[MCP-34] a session that a node forgets for want of room is read again', async () => {
+  it('[MCP-34] a session that a node forgot to make room is restored by its next request', async () => {
     bus = new MemorySessionFacts()
     const { clock } = manualTime()
     const limits = { sessions: 3, perPrincipal: 2, closedIds: 10 }
@@ -194,7 +194,7 @@ describe('sessions of several nodes', () => {
     expect(await sessions.find(first.id, { ...ann, key: 'ben' })).toEqual({ kind: 'none' })
   })
 
-  it('[LIFE-27] after an outage of the bus a node with 1,000 streams asks about a bounded number of sessions at a time, and about all of them', async () => {
+  it('[LIFE-27] after an outage of the bus a node reads its 1,000 sessions again, a bounded number at a time', async () => {
     bus = new MemorySessionFacts()
     const facts = bus.node()
     const asked = new Set<string>()

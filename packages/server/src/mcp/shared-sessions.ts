@@ -16,28 +16,28 @@ import {
 } from './sessions.ts'
 
 const TOKEN_LENGTH = 22
-/** Sessions about which a node asks the bus at a time after an outage. */
+/** After an outage of the bus, a node reads this many sessions at a time. */
 const SESSIONS_AT_ONCE = 50
 
 export interface SharedSessionsDeps {
   readonly clock: Clock
   readonly random: Random
-  /** Secrets of session ids: new ids are sealed with the first one, and ids that were sealed with any of them are accepted. */
+  /** Secrets of session ids: the first one seals new ids, and an id sealed with any of them is accepted. */
   readonly keys: readonly Uint8Array[]
   readonly facts: SessionFacts
   readonly limits?: SessionLimits
 }
 
-/** The last announcement of a stream of a session on this node. `isHeard`: the bus has delivered it back to this node. */
+/** The latest announcement of a session's stream by this node. `isHeard`: the bus has delivered the announcement back. */
 interface Announced {
   readonly token: string
   isHeard: boolean
 }
 
 /**
- * Sessions that any node serves, whichever issued them: the id itself tells version, name of the client and owner. Subscriptions, log level
- * and that a session was closed are read with each request. While the bus does not answer, this node uses what it read last. A session that this
- * node forgets for want of room goes on with its next request. [MCP-31, MCP-32, MCP-34, LIFE-27]
+ * Makes sessions that any node can serve. The id itself carries version, client name and owner. Each request reads subscriptions, log level
+ * and whether the session was closed; while the bus does not answer, this node uses what it read last. A session that this node forgot is
+ * restored by its next request. [MCP-31, MCP-32, MCP-34, LIFE-27]
  */
 export function createSharedSessions(deps: SharedSessionsDeps): Sessions {
   return new SharedSessions(deps)
@@ -48,7 +48,7 @@ class SharedSessions implements Sessions {
   readonly #limits: SessionLimits
   readonly #live = createSessionTable()
   readonly #closed: ClosedIds
-  /** By id: the function that stops listening to hints of the session. */
+  /** By session id: stops listening to hints of the session. */
   readonly #listening = new Map<string, () => void>()
   readonly #announced = new WeakMap<Session, Announced>()
   /** Outages of the bus so far. */
@@ -128,7 +128,7 @@ class SharedSessions implements Sessions {
     this.#closed.add(id, this.#deps.clock.monotonicMs())
   }
 
-  /** Reads what all nodes know of the session; `false` when it was closed. */
+  /** Reads the shared facts of a session into it; resolves to `false` when the session was closed. */
   async #refresh(session: Session): Promise<boolean> {
     const kept = await this.#deps.facts.read(sessionName(session.id))
     if (kept?.isClosed === true) {
@@ -153,7 +153,7 @@ class SharedSessions implements Sessions {
         return void this.#refresh(session)
       case 'stream': {
         const own = this.#announced.get(session)
-        // All nodes hear the announcements of streams in the same order, and the stream that was announced last stays.
+        // All nodes receive announcements in the same order. The last announced stream stays, and an older one ends here.
         if (own?.token === hint.token) own.isHeard = true
         else if (own?.isHeard === true) session.stream?.close()
       }
@@ -161,8 +161,8 @@ class SharedSessions implements Sessions {
   }
 
   /**
-   * Hints that were sent while the bus was down are lost, so the node asks about each session with a stream. It asks about a few
-   * at a time, because a flood of questions would end the connection again.
+   * Reads each session with a stream again, because hints sent while the bus was down are lost. Reads a few at a time, because a flood of
+   * requests would break the connection again.
    */
   async #catchUp(): Promise<void> {
     const gap = ++this.#gaps

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from './tool.ts'
 
-/** A reader that is this many bytes behind is disconnected, because the relay would have to buffer what it does not read. */
+/** A reader that is this many bytes behind is disconnected, because the relay has to buffer everything it did not read. */
 const MAX_WAITING_BYTES = 16 * 1_048_576
 
 export const EVENT_STREAM_HEADERS = {
@@ -21,7 +21,7 @@ export interface EventStream {
 /** Opens a stream and sends its head at once. */
 export function openEventStream(outgoing: ServerResponse, headers: Readonly<Record<string, string>>): EventStream {
   outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
-  // Sends the head now; otherwise it would wait for the first event.
+  // Without this call the head would be sent only with the first event.
   outgoing.flushHeaders()
   const write = (text: string): void => {
     if (outgoing.writableEnded || outgoing.destroyed) return
@@ -38,14 +38,14 @@ export function openEventStream(outgoing: ServerResponse, headers: Readonly<Reco
   }
 }
 
-/** Answers with a whole stream of one event, in one write. */
+/** Answers with a complete stream of one event, in one write. */
 export function answerEvent(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, message: JsonObject): void {
   const text = eventOf(message)
   outgoing.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS, 'Content-Length': String(Buffer.byteLength(text)) })
   outgoing.end(text)
 }
 
-/** `JSON.stringify` never breaks a line, so one `data` line holds the whole message. */
+/** Formats one event. `JSON.stringify` writes no line break, so the message fits on one `data` line. */
 function eventOf(message: JsonObject): string {
   return `event: message\ndata: ${JSON.stringify(message)}\n\n`
 }

@@ -56,7 +56,7 @@ it.each([
   expect(await readFile(file(), 'utf8')).toBe(held)
 })
 
-it('[MCP-19] a token file that others could read is made private, with a warning', async () => {
+it('[MCP-19] a token file that other users can read is made private, with a warning', async () => {
   await writeFile(file(), 'operator-set-token')
   await chmod(file(), 0o644)
   const told: string[] = []

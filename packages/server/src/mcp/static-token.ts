@@ -5,15 +5,15 @@ import { newId, type Random } from '../kernel/ids.ts'
 import type { Logger } from '../kernel/log.ts'
 import { TOKEN_FILE } from '../kernel/token-file.ts'
 
-/** 24 bytes are 32 characters of base64url. */
+/** Random bytes of a token; 24 bytes give 32 characters of base64url. */
 const TOKEN_BYTES = 24
 const USABLE = /^[A-Za-z0-9_-]{16,128}$/
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
 
 /**
- * Returns the static token of this host; the first start makes it. When it resolves, the file is durable, and only its
- * owner can read it. [MCP-19] Throws a sentence for the operator that names the file and never its content.
+ * Returns the static token of this host, and makes it at the first start. On return the token file is durable, and only its owner can read
+ * it. Throws a sentence for the operator that names the file and never quotes its content. [MCP-19]
  */
 export async function openStaticToken(dataDir: string, random: Random, log: Logger): Promise<string> {
   const file = join(dataDir, TOKEN_FILE)
@@ -30,7 +30,7 @@ export async function openStaticToken(dataDir: string, random: Random, log: Logg
   return token
 }
 
-/** The file may end with a line break that an editor added. */
+/** Reads the token file; `null` when there is none. Allows a line break at the end, which an editor may have added. */
 async function existing(file: string): Promise<string | null> {
   try {
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
@@ -41,8 +41,8 @@ async function existing(file: string): Promise<string | null> {
 }
 
 /**
- * Writes the token to another file and links it into place: no crash leaves half a token, and two starts at once use
- * the same one.
+ * Writes the token to a temporary file and links it into place. A crash never leaves half a token, and two simultaneous starts use the same
+ * token.
  */
 async function created(dataDir: string, file: string, random: Random): Promise<string> {
   const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')

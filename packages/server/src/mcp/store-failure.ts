@@ -5,7 +5,7 @@ import { OverdueLayout } from './overdue-layout.ts'
 import { failure } from './results.ts'
 import type { ToolCall, ToolFailure } from './tool.ts'
 
-/** Returns the failure of a call whose storage did not answer, or whose work took too long; `null` when the error is another one. [TOOL-28 ERR_STORE_UNAVAILABLE] */
+/** Converts a failed or overdue storage, read or layout into a failure; `null` for any other error. [TOOL-28 ERR_STORE_UNAVAILABLE] */
 export function storeFailure(error: unknown, { once }: Pick<ToolCall, 'once'>): ToolFailure | null {
   if (!(error instanceof RelayError)) return null
   if (error instanceof OverdueBody) {

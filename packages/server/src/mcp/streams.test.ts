@@ -19,7 +19,7 @@ const listen = (notifications: unknown, headers: Record<string, string> = {}) =>
   relay.stream(modern('subscriptions/listen', { notifications }, { headers }))
 
 describe('GET', () => {
-  it('[MCP-37] GET opens a stream whatever Accept says, with a comment at once and every 15 s', async () => {
+  it('[MCP-37] GET opens a stream whatever its Accept header is, with a comment at once and every 15 s', async () => {
     for (const accept of ['application/json', '*/*', EVENTS]) {
       const stream = await get({ accept })
       expect([stream.status, stream.headers['content-type'], stream.headers['cache-control']]).toEqual([200, EVENTS, 'no-cache'])
@@ -32,7 +32,7 @@ describe('GET', () => {
     }
   })
 
-  it('[MCP-37] GET carries the subscriptions of its session made before and after it, and list changes', async () => {
+  it('[MCP-37] a GET stream carries list changes and the subscriptions of its session, older and newer ones', async () => {
     const headers = await session()
     await subscribe(ICONS, headers)
     const stream = await get(headers)
@@ -76,7 +76,7 @@ describe('GET', () => {
     await expect.poll(() => relay.time.waiting()).toBe(0)
   })
 
-  it('[MCP-38] one principal has at most 16 streams; a replaced stream and other principals are not refused', async () => {
+  it('[MCP-38] a principal has at most 16 streams; a replacing stream and other principals are not refused', async () => {
     const headers = await session()
     const streams: OpenStream[] = [await get(headers)]
     for (let i = 1; i < 16; i++) streams.push(await get())
@@ -188,7 +188,7 @@ describe('subscriptions/listen', () => {
     expect([refused.status, refused.json.error?.data]).toEqual([429, { limit: 16 }])
   })
 
-  it('[MCP-52] [MCP-38] a listener above the limit is refused before its resources are looked at', async () => {
+  it('[MCP-52] [MCP-38] a listener above the limit is refused before its resources are read', async () => {
     for (let i = 0; i < 16; i++) expect((await listen({})).status).toBe(200)
     const { begun, release } = relay.content.holdLooks()
     const asked = relay.send(modern('subscriptions/listen', { notifications: { resourceSubscriptions: [ICONS] } }))
@@ -198,7 +198,7 @@ describe('subscriptions/listen', () => {
     expect(first).toBe(429)
   })
 
-  it('[MCP-52] [MCP-38] a listener counts while its resources are looked at, and no more when its filter is refused', async () => {
+  it('[MCP-52] [MCP-38] a listener counts while its resources are read, and no longer once its filter is refused', async () => {
     for (let i = 0; i < 17; i++)
       expect((await relay.send(modern('subscriptions/listen', { notifications: [] }))).json.error?.code).toBe(-32_602)
     const { release } = relay.content.holdLooks()
@@ -228,7 +228,7 @@ describe('the credential of an open stream', () => {
     await Promise.all([stream.ended, listening.ended])
   })
 
-  it('[MCP-28] a stream ends within 5 s of the revocation of its token; other streams stay', async () => {
+  it('[MCP-28] a stream ends within 5 s of the revocation of its token; streams of other tokens stay', async () => {
     const [revoked, other] = [await get({}, relay.issuer.token({ jti: 'r1' })), await get()]
     const listening = await relay.stream(modern('subscriptions/listen', {}, { bearer: relay.issuer.token({ jti: 'r1' }) }))
     relay.revoked.add('r1')

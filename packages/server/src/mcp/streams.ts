@@ -29,28 +29,28 @@ export interface Listening {
 }
 
 /**
- * The streams that stay open until one side ends them. A verb returns `false` when the principal has as many as it may
- * have. [MCP-38, MCP-52]
+ * The open streams and waiting calls of the endpoint. A method returns `false` or `null` when the principal already has as many as allowed.
+ * [MCP-38, MCP-52]
  */
 export interface Streams {
-  /** Serves a GET: keeps the stream alive and, in a session, carries its subscriptions. */
+  /** Serves a GET: keeps the stream open and, for a session, sends the notifications of its subscriptions. */
   keepAlive(caller: EndpointCaller, session: Session | null, target: StreamTarget): boolean
   /**
-   * `prepare` reads documents, so that it is called only when there is a place, which is taken while it runs. When it rejects, the place is
-   * given back.
+   * Serves `subscriptions/listen`. Calls `prepare`, which reads documents, only after taking a place for the stream. Gives the place back when
+   * `prepare` rejects.
    */
   listen(caller: EndpointCaller, prepare: () => Promise<Listening>, target: StreamTarget): Promise<boolean>
   /**
-   * Counts a call that waits as one of the streams of its principal until the returned function is called; `null` when there are as many as
-   * there may be. `end` is called when the call is to end. [AG-76]
+   * Counts a waiting call as one stream of its principal until the returned function is called; `null` when the principal has as many as allowed.
+   * Calls `end` when the call must end. [AG-76]
    */
   wait(caller: EndpointCaller, end: EndWait): (() => void) | null
-  /** Ends all streams; a `listen` gets its answer. */
+  /** Ends all streams. A `listen` stream gets its answer first. */
   drain(): void
   readonly size: number
 }
 
-/** Why a waiting call is to end. */
+/** Called with the reason why a waiting call must end. */
 export type EndWait = (why: 'credential' | 'shutdown') => void
 
 export function createStreams(resources: McpResources, timers: Timers): Streams {
@@ -59,7 +59,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
   let drained = false
   let cancelLook: (() => void) | null = null
 
-  /** Ends streams whose credential is no longer accepted; repeats while there are streams. */
+  /** After LOOK_MS ends the streams whose credential is no longer accepted; repeats while a stream is open. */
   const look = (): void => {
     cancelLook = timers.after(LOOK_MS, () => {
       for (const { isGood, end } of [...open.values()]) if (!isGood()) end()
@@ -68,7 +68,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     })
   }
 
-  /** Counts one more of a principal; `false`: it has as many as it may have. */
+  /** Takes a place for a stream of the principal; `false` when the principal has as many as allowed. */
   const take = ({ principalKey }: EndpointCaller): boolean => {
     const count = counts.get(principalKey) ?? 0
     if (count >= MAX_STREAMS) return false
@@ -87,7 +87,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     else counts.set(principalKey, left)
   }
 
-  /** `false`: it was given back before. */
+  /** Gives the place of a stream back; `false` when it was given back before. */
   const giveBack = (caller: EndpointCaller, one: object): boolean => {
     if (!open.delete(one)) return false
     putBack(caller)
@@ -98,7 +98,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     return true
   }
 
-  /** Opens a stream, whose place was taken, with a heartbeat until the relay, the client or the credential ends it. */
+  /** Opens a stream in a place taken before, with a heartbeat until the relay, the client or the credential ends it. */
   const hold = (caller: EndpointCaller, { outgoing, headers }: StreamTarget, answer?: JsonObject): HeldStream => {
     const stream = openEventStream(outgoing, headers)
     const atEnd: (() => void)[] = []
@@ -122,7 +122,7 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
     beat()
     outgoing.once('close', release)
     if (outgoing.destroyed) release()
-    // The relay was shut down between the request and the opening of its stream.
+    // The relay began to shut down after the request arrived and before the stream opened.
     if (drained) stream.end(answer)
     return { stream, end, onEnd: (run) => (open.has(stream) ? void atEnd.push(run) : run()) }
   }
@@ -172,9 +172,9 @@ export function createStreams(resources: McpResources, timers: Timers): Streams 
 
 interface OpenStream {
   isGood(): boolean
-  /** The credential is not good any more. */
+  /** Called when the credential is no longer accepted. */
   end(): void
-  /** The relay shuts down. */
+  /** Called when the relay shuts down. */
   drain(): void
 }
 
@@ -182,12 +182,12 @@ interface HeldStream {
   readonly stream: EventStream
   end(): void
   /**
-   * Runs `run` at the end; at once when the stream has ended already, so everything to be undone must be set up before.
+   * Calls `run` when the stream ends, or at once if it has ended. The caller must have set up everything that `run` undoes.
    */
   onEnd(run: () => void): void
 }
 
-/** Makes the stream carry the messages of the session. */
+/** Sends the notifications of the session's subscriptions on the stream. */
 function carry(session: Session, caller: EndpointCaller, held: HeldStream, resources: McpResources): void {
   const watch = resources.watch(caller, sinkOf(held.stream, {}))
   const own = { watch, close: held.end }

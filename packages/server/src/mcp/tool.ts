@@ -8,12 +8,12 @@ import type { EditWriter } from '../documents/edit.ts'
 /** Any JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The interface's groups of tools, in its order. [TOOL-10] */
+/** The groups of tools, in the order in which the interface lists them. [TOOL-10] */
 export const TOOLSETS = ['read', 'author', 'prose', 'structure', 'diagram', 'manage', 'citations', 'fields'] as const
 export type Toolset = (typeof TOOLSETS)[number]
 
 /**
- * One tool as data: its name, what it requires and what it runs. A file under `tools/` holds the tools of one subject.
+ * One tool as data: its name, its requirements and the function it runs. A file under `tools/` holds the tools of one subject.
  */
 export interface ToolDefinition {
   /** Name without the prefix `service_`. */
@@ -22,7 +22,7 @@ export interface ToolDefinition {
   /** Two sentences: when to use the tool, and what comes back. [TOOL-2] */
   readonly description: string
   readonly inputSchema: JsonObject
-  /** Sentences for names that callers give to arguments which the tool does not have. [AG-95] */
+  /** For argument names that the tool does not have: a sentence that tells the caller what to use instead. [AG-95] */
   readonly misnamed?: Readonly<Record<string, string>>
   readonly outputSchema: JsonObject
   readonly annotations: ToolAnnotations
@@ -31,22 +31,23 @@ export interface ToolDefinition {
   /** Whether the tool is beyond the interface, so that a request can leave it out. [AG-90] */
   readonly extra?: boolean
   readonly bucket: RateBucket
-  /** How many tokens a call with these arguments takes, before anything is known of them. Absent: one. [MCP-54] */
+  /** Returns how many tokens a call takes. `args` are unchecked. When absent, a call takes one token. [MCP-54] */
   tokens?(args: unknown): number
   /**
-   * Returns the problem of arguments that match `inputSchema`, as far as it shows without a document or a right. Absent
-   * when there can be none. [MCP-3]
+   * Returns the problem of arguments that match `inputSchema`, as far as it can be found without reading a document or a right. Absent when
+   * there can be none. [MCP-3]
    */
   flaw?(args: JsonObject): ToolFailure | null
   /**
-   * Runs the tool. `call.args` match `inputSchema` and have no problem. Rejects only on an unexpected error, and with
-   * the reason of the signal when that is aborted.
+   * Runs the tool. `call.args` match `inputSchema`, and `flaw` found no problem in them. Rejects only on an unexpected error, or with the
+   * signal's reason when the call is aborted.
    */
   run(call: ToolCall): Promise<ToolSuccess | ToolFailure>
 }
 
 /**
- * The column Access of TOOL-27: nothing, a level on the document `docId`, or a workspace role that may create. [MCP-25]
+ * The access that a tool requires (column Access of TOOL-27): none, a level on the document `docId`, or a role that may create documents.
+ * [MCP-25]
  */
 export type ToolAccess = Level | 'create'
 
@@ -77,20 +78,20 @@ export interface CallContext extends McpCaller {
   readonly naming?: Naming
   /** Title or name that the client gave itself, at most 64 characters; `null` without one. [PRES-2] */
   readonly clientName: string | null
-  /** Which of the callers of one principal this is; absent: nobody can tell. [AG-18] */
+  /** Tells callers with the same principal apart; absent when nothing tells them apart. [AG-18] */
   readonly caller?: {
     readonly name: string
-    /** Where the name comes from, when several may use it. */
+    /** The session or address that used the name, when several may use the same name. */
     readonly place: string | null
   }
   /**
-   * Aborted when the caller gave up, by `notifications/cancelled` or, on the modern leg, by closing the connection. It
-   * is checked up to the commit and not after it. [MCP-15]
+   * Aborted when the caller gives up: by `notifications/cancelled` or, on the modern leg, by closing the connection. The relay checks the signal
+   * up to the commit and not after it. [MCP-15]
    */
   readonly signal: AbortSignal
   /**
-   * Asks to wait for long: counts as an open stream of the principal until the returned function is called. `null`: it has as many as it may
-   * have. `end` tells that the call is to end. Absent: the call may not wait. [AG-76]
+   * Registers a long wait, which counts as an open stream of the principal until the returned function is called. Returns `null` when the principal
+   * has as many as allowed. Calls `end` when the wait must end. When absent, the call may not wait. [AG-76]
    */
   wait?(end: EndWait): (() => void) | null
   /**
@@ -100,25 +101,25 @@ export interface CallContext extends McpCaller {
   progress(step: { readonly progress: number; readonly total?: number; readonly message?: string }): void
 }
 
-/** What the relay knows of what the caller saw of the document, and learns in this call. [AG-17] */
+/** What the relay knows its caller saw of the document, and what it learns from this call. [AG-17] */
 export interface Glance extends EditWriter {
-  /** The call reads: the answer will show this. */
+  /** Records the pages that the answer of this read will show. */
   showed(pages: readonly ShownPage[]): void
-  /** From where on the caller was not told of changes; `null`: it has no memory of the document. */
+  /** Up to where the caller was notified of changes; `null` when the relay remembers nothing for this caller and document. */
   readonly told: { readonly version: number; readonly sequence: number; readonly partOf: number } | null
 }
 
 export interface ToolCall extends CallContext {
   readonly args: JsonObject
-  /** Absent: the call is about no document that has an id already. */
+  /** Absent when the call names no document. */
   readonly glance?: Glance
   /**
-   * Present when the caller gave a request id: the write is remembered under it, and a repeat is recognised. [TOOL-22]
+   * Present when the caller sent a request id. The write is stored under it, so that a repeat is recognised. [TOOL-22]
    */
   readonly once?: Once
 }
 
-/** `structured` becomes `structuredContent`; the same JSON is repeated as the text of the result. [TOOL-7] */
+/** A success. `structured` becomes `structuredContent`, and the text of the result repeats its JSON. [TOOL-7] */
 export interface ToolSuccess {
   readonly kind: 'success'
   readonly structured: JsonObject
@@ -126,7 +127,7 @@ export interface ToolSuccess {
   readonly pictures?: readonly Uint8Array[]
 }
 
-/** A row of TOOL-28. `message` is the sentence without the code. [TOOL-8] */
+/** A failure with a code of TOOL-28. `message` is the sentence without the code. [TOOL-8] */
 export interface ToolFailure {
   readonly kind: 'failure'
   readonly code: string
@@ -153,14 +154,14 @@ export interface ToolServer {
    */
   list(view: ToolView & { readonly isViewer: boolean }): readonly JsonObject[]
   /**
-   * Finds a tool by its whole name, whether the request may see it or not; `args`, unchecked, decide what a call costs. A similar name is
-   * one that the request sees. [AG-96]
+   * Finds a tool by its full name, also when the request may not see it. `args` are unchecked and decide the price of a call. `nearest` is always
+   * a tool that the request sees. [AG-96]
    */
   find(name: string, args?: unknown, view?: Pick<ToolView, 'extra'>): FoundTool
   /**
-   * Returns the result of `tools/call`: `content`, `structuredContent`, `isError`. Every failure of a known tool is
-   * such a result, also a call of a tool outside the view; rejects only with the reason of the signal. `name` must be a
-   * name that `find` found. Counts the call. [OPS-4, MCP-53, TOOL-6..TOOL-9]
+   * Runs a tool and returns the result of `tools/call`: `content`, `structuredContent`, `isError`. Every failure is such a result, also for a tool
+   * outside the view; rejects only with the signal's reason. `name` must be one that `find` found. Counts the call. [OPS-4, MCP-53,
+   * TOOL-6..TOOL-9]
    */
   call(name: string, args: JsonObject, context: CallContext): Promise<JsonObject>
 }

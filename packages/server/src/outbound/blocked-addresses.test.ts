@@ -27,7 +27,7 @@ const BLOCKED_V4 = [
     '255.255.255.255',
   ],
 ]
-/** The neighbours of the ranges. */
+/** Public addresses directly before and after the blocked ranges. */
 const PUBLIC_V4 = [
   ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0', '169.253.255.255'],
   ...[

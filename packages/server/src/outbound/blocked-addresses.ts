@@ -19,7 +19,7 @@ const BLOCKED_V4: readonly (readonly [prefix: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** Public hosts are in 2000::/3 only; these parts of it are not public. */
+/** All public IPv6 hosts are in 2000::/3; BLOCKED_V6 lists its parts that are not public. */
 const GLOBAL_V6 = ['2000::', 3] as const
 const BLOCKED_V6: readonly (readonly [prefix: string, bits: number])[] = [
   ['2001::', 23],
@@ -54,7 +54,7 @@ export function isPublicAddress(text: string): boolean {
 
 type Bytes = readonly number[]
 
-/** `::` and `::1` become 0.0.0.0 and 0.0.0.1 here, and are blocked as such. */
+/** Whether an IPv4 address is public. `::` and `::1` arrive here as 0.0.0.0 and 0.0.0.1, which are blocked. */
 function isPublicV4(address: Bytes): boolean {
   return !BLOCKED_V4.some(([prefix, bits]) => within(address, bytesOfV4(prefix), bits))
 }

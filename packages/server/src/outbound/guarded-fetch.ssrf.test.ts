@@ -79,7 +79,7 @@ const NAMES = [
   'xn--mtadata-bya.internal',
 ]
 
-/** Built around the trap, so that what is mistaken for an allowed place is seen. */
+/** URLs that may be mistaken for allowed ones. They lead to the trap, which counts connections. */
 const tricks = (port: number): readonly string[] => [
   `https://public.example@127.0.0.1:${port}/`,
   `https://public.example:443@127.0.0.1:${port}/`,
@@ -120,7 +120,7 @@ afterAll(() => internet[Symbol.asyncDispose]())
 
 const LIMITS = { totalMs: 5_000, idleMs: 2_000, maxRedirects: 5, maxHeaderBytes: 16_384, maxBytes: 1_000 }
 
-/** The worst case: everything is in the allowlist. */
+/** Makes a request in the worst case: every host is in the allowlist. */
 const request = (url: URL): GuardedRequest => ({
   url,
   authorization: null,
@@ -129,7 +129,7 @@ const request = (url: URL): GuardedRequest => ({
   limits: LIMITS,
 })
 
-/** How a fetch was refused. */
+/** Returns the error code with which a fetch was refused. */
 async function refusal(text: string): Promise<string> {
   const url = URL.parse(text)
   if (url === null) return 'unparsable'
@@ -150,17 +150,17 @@ const forms = (): readonly string[] => [
 ]
 
 describe('[BLOB-18] [X27] no request reaches a non-public address', () => {
-  it('[BLOB-18] the list has more than 130 forms of such addresses', () =>
+  it('[BLOB-18] the tests use more than 130 forms of non-public addresses', () =>
     expect(ADDRESSES.length + NAMES.length + tricks(1).length).toBeGreaterThan(130))
 
-  it('[BLOB-18] no form of such an address in a URL is connected to', async () => {
+  it('[BLOB-18] no URL with any form of a non-public address is connected to', async () => {
     for (const name of NAMES) internet.names.set(hostOf(new URL(`https://${name}/`)), ['127.0.0.1'])
     for (const form of forms())
       expect([form, await refusal(form)]).toEqual([form, expect.stringMatching(/^(URL_NOT_ALLOWED|unparsable)$/)])
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] no form of such an address in a redirect is connected to', async () => {
+  it('[BLOB-18] no redirect to any form of a non-public address is connected to', async () => {
     for (const form of forms()) {
       internet.connections.length = 0
       internet.sites.set('public.example', (received, response) => {
@@ -168,14 +168,14 @@ describe('[BLOB-18] [X27] no request reaches a non-public address', () => {
         response.writeHead(302, { location: Buffer.from(form.replace(/[\t\n]/g, '')).toString('latin1') }).end()
       })
       const outcome = await refusal('https://public.example/start')
-      // A target that parses as a path of the redirecting site itself ends in its 404.
+      // A target that parses as a path of the redirecting site itself ends in the 404 of that site.
       expect([form, outcome]).toEqual([form, expect.stringMatching(/^(URL_NOT_ALLOWED|FETCH_FAILED)$/)])
       expect(internet.connections.filter((address) => address !== PUBLIC)).toEqual([])
     }
     expect(internet.trapped()).toBe(0)
   })
 
-  it('[BLOB-18] no name that resolves to such an address is connected to, whether it is the only, first, last or IPv6 answer', async () => {
+  it('[BLOB-18] no name is connected to when any of its addresses is not public, whatever the order', async () => {
     const blocked = ADDRESSES.flatMap((host) => {
       const url = URL.parse(`https://${host}/`)
       return url === null ? [] : [hostOf(url)]
@@ -192,7 +192,7 @@ describe('[BLOB-18] [X27] no request reaches a non-public address', () => {
     expect([internet.connections, internet.trapped()]).toEqual([[], 0])
   })
 
-  it('[BLOB-18] when a name changes between two look-ups, the checked address is used, and the next hop is checked again', async () => {
+  it('[BLOB-18] when a name changes after the look-up, the checked address is used; each hop is checked', async () => {
     internet.connections.length = 0
     let looks = 0
     internet.names.set('public.example', () => (looks++ === 0 ? [PUBLIC] : ['127.0.0.1']))

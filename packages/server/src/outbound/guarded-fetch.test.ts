@@ -41,7 +41,7 @@ async function textOf(answer: Promise<GuardedAnswer>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-/** Why a fetch, read to its end, failed. */
+/** Reads a fetch to its end and returns the details of its failure. */
 async function failure(answer: Promise<GuardedAnswer>): Promise<Readonly<Record<string, unknown>>> {
   const outcome = await textOf(answer).catch((error: unknown) => error)
   if (!(outcome instanceof Error)) throw new Error('it did not fail')
@@ -222,7 +222,7 @@ describe('the answers that are accepted', () => {
     expect(await failure(fetched('https://files.example/'))).toEqual({ code: 'FETCH_FAILED', reason: 'headers too large' })
   })
 
-  it('[U4] silence ends the request, before and within the answer, and slow sending ends it after the total time', async () => {
+  it('[U4] silence ends the request, before and within the answer; slow sending ends it after the total time', async () => {
     site('files.example', () => {})
     expect(await failure(fetched('https://files.example/', null, { idleMs: 150 }))).toEqual({
       code: 'FETCH_FAILED',

@@ -38,14 +38,14 @@ export interface GuardedRequest {
    * plain http on this machine. Redirects, also those back to it, are checked. [REF-10]
    */
   readonly trustsFirstHop?: boolean
-  /** Aborted by whoever no longer wants the answer: the connection is closed, and the fetch rejects with the reason. */
+  /** Aborted when nobody wants the answer any more: the connection is closed, and the fetch rejects with the signal's reason. */
   readonly givenUp?: AbortSignal | undefined
 }
 
 export interface GuardedAnswer {
   /** The announced size. */
   readonly sizeBytes: number | null
-  /** The announced type, as it came. */
+  /** The announced type, unchanged. */
   readonly mimeType: string | null
   /** Rejects with FETCH_FAILED; ending the iteration early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
@@ -90,7 +90,7 @@ export async function guardedFetch(request: GuardedRequest, network: GuardedNetw
   }
 }
 
-/** Every redirect is a hop of its own. [U3] */
+/** Follows redirects to the final answer. Each redirect is checked as a hop of its own. [U3] */
 async function follow(request: GuardedRequest, network: GuardedNetwork, signal: AbortSignal): Promise<IncomingMessage> {
   const first = authorityOf(request.url)
   let url = request.url
@@ -113,8 +113,7 @@ async function follow(request: GuardedRequest, network: GuardedNetwork, signal: 
 }
 
 /**
- * Names are resolved only here, once for each hop, so that the connection goes to an address that was checked.
- * [BLOB-18]
+ * Resolves a host. This is the only look-up of a hop, so that the connection goes to an address that was checked. [BLOB-18]
  */
 async function resolved(
   host: string,
@@ -127,7 +126,7 @@ async function resolved(
   return addresses
 }
 
-/** [REST-3] */
+/** Makes the error for a hop that is not allowed. [REST-3] */
 export function urlNotAllowed(host: string, hop: number): RelayError {
   const where = hop === 0 ? 'the URL' : `redirect ${hop}`
   return new RelayError('URL_NOT_ALLOWED', `url_not_allowed: ${where} leads to a place that is not allowed (host ${host}).`, {
@@ -140,14 +139,13 @@ function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Another port is another service. */
+/** Returns host and port of a URL. Another port is another service, which does not get the authorization. */
 function authorityOf(url: URL): string {
   return `${hostOf(url)} ${url.port}`
 }
 
 /**
- * Only a plain 200 counts as the resource. An encoding is refused, since a small encoded answer may decode to any size.
- * [U3, U4]
+ * Returns the response, or throws unless it is a plain 200. An encoded answer is refused, because a small one may decode to any size. [U3, U4]
  */
 function usable(response: IncomingMessage): IncomingMessage {
   const refusal = refusalOf(response)
@@ -204,7 +202,7 @@ interface Until {
   readonly timers: Timers
 }
 
-/** Rejects when the signal is aborted or the time is over, whether or not `work` ever ends. */
+/** Rejects when the signal is aborted or the time is over, even if `work` never settles. */
 function abortable<T>(work: Promise<T>, { signal, timers }: Until, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(failed('timeout'))

@@ -63,7 +63,7 @@ export async function openHop(hop: Hop): Promise<IncomingMessage> {
   throw failed('no address')
 }
 
-/** The connection was not accepted, so nothing was sent. */
+/** The connection was not accepted, so no request was sent. */
 class Unreached extends Error {}
 
 function send({ url, headers, limits, signal, connect }: Hop, address: string): Promise<IncomingMessage> {
@@ -96,7 +96,7 @@ function send({ url, headers, limits, signal, connect }: Hop, address: string): 
     request.on('socket', (socket) => socket.once('connect', () => (connected = true)))
     request.on('timeout', () => request.destroy(connected ? failed('timeout') : new Unreached()))
     request.on('response', (response) => {
-      // From here on the reader decides how long a silence may last.
+      // From here on, the reader of the body decides how long a silence may last.
       response.socket.setTimeout(0)
       resolve(response)
     })
@@ -110,7 +110,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** System errors contain addresses, and certificates contain other hosts, so only their kind is reported. */
+/** Makes the error of a failed hop. System errors contain addresses and certificates contain hosts, so only the kind is reported. */
 function reasonOf(error: unknown, signal: AbortSignal): RelayError {
   if (signal.aborted) return failed('timeout')
   if (error instanceof RelayError) return error

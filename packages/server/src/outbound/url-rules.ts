@@ -9,7 +9,7 @@ export type UrlVerdict =
   /** `host` is empty when the URL has none. */
   | { readonly kind: 'refused'; readonly fault: UrlFault; readonly host: string }
 
-/** Decides one hop. */
+/** Decides whether the URL of one hop is allowed. */
 export type JudgeUrl = (url: URL) => UrlVerdict
 
 /**

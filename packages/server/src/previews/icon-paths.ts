@@ -3,7 +3,7 @@ import type { IconPaths } from '@docrelay/model/render/icon-svg'
 
 const FILE = new URL('./assets/icon-paths.txt', import.meta.url)
 
-/** The drawings of the catalogue's icons, for pictures of pages. The file is read when the first icon is asked for, and kept. [CANVAS-25, ICON-1] */
+/** Opens the drawings of the catalogue's icons, for pictures of pages. The file is read with the first icon and then kept. [CANVAS-25, ICON-1] */
 export function openIconPaths(): IconPaths {
   let text: string | null = null
   return (slug) => {

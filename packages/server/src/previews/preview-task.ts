@@ -6,7 +6,7 @@ import { MAX_SIDE_PIXELS, pixelSize, rasterise, rasteriseWithin } from './raster
 
 export type PreviewFormat = 'svg' | 'png'
 
-/** Draws one canvas page of a stored body in a task thread. Input and output are plain data. */
+/** A drawing of one canvas page of a stored body in a task thread. Input and output are plain data. */
 export type PreviewTask = { readonly body: Uint8Array } & (
   | {
       readonly format: PreviewFormat
@@ -23,7 +23,7 @@ export type PreviewResult =
   | { readonly kind: 'no-page' }
 
 /**
- * Deterministic. A document without canvas pages is drawn as an empty page, unless a page id was requested. [REST-34]
+ * Runs a task. Deterministic. A document without canvas pages is drawn as an empty page, unless a page id was requested. [REST-34]
  */
 export function runPreviewTask(task: PreviewTask, icons: IconPaths): PreviewResult {
   const page = pageOf(readStoredBody(task.body), task.pageId)
@@ -36,7 +36,7 @@ export function runPreviewTask(task: PreviewTask, icons: IconPaths): PreviewResu
   return { kind: 'drawn', bytes: rasterise(drawn, scale), pixels: width * height }
 }
 
-/** [AG-109] */
+/** Draws a page, or a shape with its surroundings, as a PNG within the limits for agents. [AG-109] */
 function drawPicture(page: CanvasPage, shapeId: string | null, icons: IconPaths): PreviewResult {
   const region = shapeId === null ? null : regionAround(page, shapeId)
   if (shapeId !== null && region === null) return { kind: 'no-page' }

@@ -13,7 +13,7 @@ const READER = { sub: 'ann', level: 'owner' } as const
 const HEAD = { version: 1 } as DocumentHead
 const RECORD = { head: HEAD, body: Buffer.from('{"pages":[]}') } as unknown as DocumentRecord
 
-it('[REST-34] [REST-13] pages of a workspace are drawn one at a time; one that waited half a minute answers 503, and its body is not read', async () => {
+it('[REST-34] [REST-13] previews of a workspace are drawn one at a time; after 30 s of waiting one answers 503', async () => {
   const time = manualTime()
   const read: string[] = []
   const { promise: slow, resolve: finish } = Promise.withResolvers<void>()
@@ -44,7 +44,7 @@ it('[REST-34] [REST-13] pages of a workspace are drawn one at a time; one that w
   expect(read).toEqual(['slow', 'in time'])
 })
 
-/** Documents of which `slow` is held back until the test lets it go. */
+/** Makes documents of which the one with the id `slow` is not returned before the test calls `finish`. */
 function slowDocuments() {
   const read: string[] = []
   const { promise: slow, resolve: finish } = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ it('[C11] [REST-34] a page whose client left before its turn is not drawn, and i
   expect(read).toEqual(['w slow'])
 })
 
-/** A pool whose tasks run until they are given up, and how many of them do. */
+/** Makes a pool whose tasks run until they are aborted, and counts the running ones. */
 function endlessPool() {
   const at = { running: 0 }
   const pool: TaskPool<PreviewTask, PreviewResult> = {
@@ -128,7 +128,7 @@ it('[C11] [REST-34] a page of another workspace is drawn beside a slow one, and 
   await Promise.all(noisy)
 })
 
-it('[AG-109] a picture for an agent waits in the queue of its workspace, and a full queue is a result, not an exception', async () => {
+it('[AG-109] a picture for an agent waits in the queue of its workspace; a full queue gives a failed result', async () => {
   const time = manualTime()
   const { read, finish, documents } = slowDocuments()
   await using previews = openPreviews({ documents, clock: time.clock, log: silentLogger })
@@ -160,7 +160,7 @@ it('[AG-109] a picture for an agent waits in the queue of its workspace, and a f
   await Promise.all(queue)
 })
 
-it('[AG-109] a picture that fails unexpectedly is a result, not an exception, and is logged', async () => {
+it('[AG-109] a picture that fails unexpectedly gives a failed result and is logged', async () => {
   const lines: unknown[] = []
   const log = { ...silentLogger, error: (...line: readonly unknown[]) => void lines.push(line) }
   const { documents } = slowDocuments()

@@ -9,7 +9,7 @@ const icons = openIconPaths()
 serveTasks((task: PreviewTask): { result: PreviewResult; transfer: Transferable[] } => {
   const result = runPreviewTask(task, icons)
   if (result.kind === 'no-page') return { result, transfer: [] }
-  // A copy, since the library's buffer may be a view on memory that must not be transferred.
+  // The bytes are copied, because the buffer of the library may be a view on memory that must not be transferred.
   const bytes = new Uint8Array(result.bytes)
   return { result: { ...result, bytes }, transfer: [bytes.buffer] }
 })

@@ -11,7 +11,7 @@ const MEDIA_TYPES: Readonly<Record<PreviewFormat, string>> = { svg: 'image/svg+x
 const MIN_SCALE = 0.1
 const MAX_SCALE = 4
 const MAX_PAGE_ID_BYTES = 256
-/** A browser may only show a preview: it can run or load nothing. [REST-35] */
+/** Headers that allow a browser only to show a preview: it can run and load nothing. [REST-35] */
 const HEADERS = {
   'Cache-Control': 'private, no-cache',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",

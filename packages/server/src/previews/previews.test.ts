@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay[Symbol.asyncDispose]())
 
-/** Width and height that a PNG says of itself. */
+/** Returns width and height from the header of a PNG. */
 async function pngSize(path: string): Promise<{ width: number; height: number }> {
   const response = await fetch(`${relay.url}${path}`, { headers: { authorization: `Bearer ${relay.issuer.token(OWNER)}` } })
   expect(response.status).toBe(200)

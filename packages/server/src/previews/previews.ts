@@ -12,7 +12,7 @@ import type { PreviewFormat, PreviewResult, PreviewTask } from './preview-task.t
 
 const DEADLINE_MS = 15_000
 /**
- * Together with the deadline this is below the time after which an idle connection is cut, so that every caller gets an
+ * Longest wait for a turn. With the deadline of a drawing it stays below the time after which an idle connection is cut, so that every caller gets an
  * answer. [REST-7]
  */
 const MAX_WAIT_MS = 30_000
@@ -21,9 +21,9 @@ const MAX_WAITING = 64
 const THREADS = 2
 const MIB = 1_048_576
 const ENDS_THREAD_BYTES = 16 * MIB
-/** A thread that drew a larger picture is ended, since it would keep the memory. */
+/** A thread that drew a larger picture is ended, because it would keep the memory. */
 const ENDS_THREAD_PIXELS = 4_000_000
-/** A page of a larger document takes so long that other pages must not wait for it. [C11] */
+/** A page of a larger document takes so long to draw that other pages must not wait for it. [C11] */
 const HEAVY_BYTES = 4 * MIB
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
@@ -34,10 +34,10 @@ export interface PreviewRequest {
   readonly format: PreviewFormat
 }
 
-/** A page for an agent to look at. [AG-109] */
+/** A request for a picture of a page, for an agent. [AG-109] */
 export interface PictureRequest {
   readonly workspaceId: string
-  /** About as long as the body will be. */
+  /** Approximate size of the body. */
   readonly sizeBytes: number
   readonly pageId: string
   /** `null`: the whole page. */
@@ -53,7 +53,7 @@ export type Picture =
 
 export type Preview =
   | { readonly kind: 'drawn'; readonly etag: string; readonly bytes: Uint8Array }
-  /** The caller has this picture already. */
+  /** The caller already has this picture. */
   | { readonly kind: 'unchanged'; readonly etag: string }
 
 /**
@@ -62,8 +62,8 @@ export type Preview =
  */
 export interface Previews extends AsyncDisposable {
   /**
-   * `isKnown` says whether the caller holds the picture with an ETag; then nothing is drawn. [REST-34, REST-35] When
-   * the client has `left` before its turn, or while the picture is drawn, rejects with the reason of that signal.
+   * Draws a page. `isKnown` tells whether the caller already holds the picture with an ETag; then nothing is drawn. Rejects with the reason of `left`
+   * when the client leaves before its turn or during the drawing. [REST-34, REST-35]
    */
   draw(access: Access, request: PreviewRequest, isKnown: (etag: string) => boolean, left?: AbortSignal): Promise<Preview>
   /**
@@ -104,7 +104,7 @@ export function openPreviews({ documents, clock, log, pool = openThreads() }: Pr
     throw new RelayError('UNAVAILABLE', 'The page could not be drawn now.')
   }
 
-  /** The body is read only when it is its turn, so that waiting requests hold none. */
+  /** Runs a task in the turn of its workspace. Tasks read the body only then, so that waiting requests hold none. */
   function inTurn<T>(asked: LaneTask, task: () => Promise<T>): Promise<T> {
     const askedMs = clock.monotonicMs()
     if (lanes.waiting(asked.holder) >= MAX_WAITING) throw busy(`The workspace already waits for ${MAX_WAITING} pages.`)
@@ -147,7 +147,7 @@ export function openPreviews({ documents, clock, log, pool = openThreads() }: Pr
   }
 }
 
-/** The sentence of an error as the end of another sentence. */
+/** Returns the sentence of an error in a form that can end another sentence. */
 function clauseOf({ message }: RelayError): string {
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
 }
@@ -157,9 +157,8 @@ function busy(message: string): RelayError {
 }
 
 /**
- * Made of version, page, scale, renderer and the life of the document: another workspace may have the same id at the same
- * version, and the cache of a browser asks for both with one ETag. A page id may hold characters that an ETag cannot, so its
- * hash stands for it. [REST-35]
+ * Makes the ETag from version, page, scale, renderer and lineage of the document. The lineage is needed because another workspace may have the same id
+ * at the same version, and a browser caches both under one URL. The page id is hashed, because it may hold characters that an ETag cannot. [REST-35]
  */
 function etagOf({ version, lineage }: DocumentHead, { pageId, scale }: PreviewRequest): string {
   const page = pageId === null ? 'active' : createHash('sha256').update(pageId).digest('hex').slice(0, 16)

@@ -5,7 +5,7 @@ import { Resvg } from '@resvg/resvg-js'
 /** Most pixels of one PNG; a larger page is scaled down. [REST-34] */
 export const MAX_PIXELS = 16_000_000
 
-/** The rasteriser does not map generic families to fonts given as files, so the drawing names these fonts. */
+/** Fonts for the generic families. The rasteriser does not map these families to fonts given as files, so drawings name the fonts. */
 const FAMILIES = { 'sans-serif': 'DejaVu Sans', serif: 'DejaVu Serif', monospace: 'DejaVu Sans Mono' }
 const FONTS = ['DejaVuSans', 'DejaVuSerif', 'DejaVuSansMono']
 const resolve = createRequire(import.meta.url).resolve
@@ -22,18 +22,18 @@ export function pixelSize(
   return { width: across, height: Math.min(Math.max(1, Math.floor(height * fit)), Math.floor(MAX_PIXELS / across)) }
 }
 
-/** What agents are shown at most, in pixels of a side and in bytes. [AG-109] */
+/** Limits of a picture for agents: pixels of a side, and bytes. [AG-109] */
 export const MAX_SIDE_PIXELS = 1_568
 export const MAX_PICTURE_BYTES = 100_000
 
-/** Returns a drawing as PNG in its own size, or as much smaller as the limits for agents need. [AG-109] */
+/** Returns a drawing as PNG in its own size, scaled down when the limits for agents need that. [AG-109] */
 export function rasteriseWithin(drawn: PageSvg): Uint8Array {
   let scale = Math.min(1, MAX_SIDE_PIXELS / Math.max(drawn.width, drawn.height))
   for (;;) {
     const bytes = rasterise(drawn, scale)
     const { width, height } = pixelSize(drawn, scale)
     if (bytes.byteLength <= MAX_PICTURE_BYTES || width * height === 1) return bytes
-    // Each try costs the same at any scale, so the next one should fit. Bytes of drawings grow slower than their pixels.
+    // Each try costs the same at any scale, so the next one should fit. The bytes of a drawing grow more slowly than its pixels.
     scale *= Math.min(0.9, 0.95 * (MAX_PICTURE_BYTES / bytes.byteLength) ** 0.8)
   }
 }
@@ -41,7 +41,7 @@ export function rasteriseWithin(drawn: PageSvg): Uint8Array {
 /** Returns a drawing as PNG. Uses the fonts of the relay, so that pictures are the same on every machine. */
 export function rasterise(drawn: PageSvg, scale: number): Uint8Array {
   const { width, height } = pixelSize(drawn, scale)
-  // The picture has exactly these pixels; the shape of a very narrow page is kept only as far as pixels allow.
+  // The picture has exactly these pixels; a very narrow page may be stretched to fill them.
   const sized = drawn.svg
     .replace(/width="[^"]*" height="[^"]*"/, `width="${width}" height="${height}" preserveAspectRatio="none"`)
     .replace(/(?<=<text font-family=")[a-z-]+/g, (family) => FAMILIES[family as keyof typeof FAMILIES])

@@ -63,7 +63,7 @@ it('[SHARE-3] [SHARE-4] a redeem that waits for other writes of the document giv
   expect((await relay.call('GET', '/api/docs/d', { as: eve })).status).toBe(403)
 })
 
-it('[SHARE-3] the 204 of a revoked link comes after every share that the link gave', async () => {
+it('[SHARE-3] a revoke answers 204 only after every share that the link gave is written', async () => {
   const finding = gate()
   let looks = 0
   await using relay = await startRestRelay({
@@ -71,7 +71,7 @@ it('[SHARE-3] the 204 of a revoked link comes after every share that the link ga
       ...real,
       async find(...given) {
         const found = await real.find(...given)
-        // The second look is the one right before the share is written.
+        // The second look-up of the link is the one right before the share is written.
         if (++looks === 2) await finding.pass()
         return found
       },

@@ -11,7 +11,7 @@ export interface OpenShareLinkStore extends AsyncDisposable {
   reopen(): Promise<void>
 }
 
-/** Registers the contract of every driver of `ShareLinkStore`. */
+/** Registers the tests that every driver of `ShareLinkStore` passes. */
 export function describeShareLinkStoreContract(name: string, open: () => Promise<OpenShareLinkStore>): void {
   describe(`ShareLinkStore: ${name}`, () => {
     let store: OpenShareLinkStore
@@ -78,7 +78,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect(await listed(head)).toHaveLength(3)
     })
 
-    it('[SHARE-3] revoking ends one link of this document and no other', async () => {
+    it('[SHARE-3] revoking ends one link of a document and no other', async () => {
       const [head, other] = [await create(), await create()]
       const [{ link }, { link: kept }] = [await issue(head), await issue(head)]
       expect(await store.shareLinks.revoke(other.key, link.id, 2000)).toBe('unknown')
@@ -103,7 +103,7 @@ export function describeShareLinkStoreContract(name: string, open: () => Promise
       expect([await listed(again), await find(again, link.tokenHash)]).toEqual([[], null])
     })
 
-    it('[SHARE-5] a link issued while its document is deleted is not left behind', async () => {
+    it('[SHARE-5] a link issued while its document is deleted does not remain', async () => {
       for (let round = 0; round < 5; round++) {
         const head = await create()
         const ref = { workspaceId: head.workspaceId, id: head.id }

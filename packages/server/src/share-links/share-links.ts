@@ -70,7 +70,7 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
     async revoke(access, docId, linkId) {
       const { key } = await documents.require(access, docId, 'owner')
       if ((await store.revoke(key, linkId, clock.nowMs())) === 'unknown') throw unknownLink()
-      // A redeem that has just looked the link up may still write its share; none does so after the answer.
+      // A redeem that has already found the link may still write its share. Waiting for this turn means that none does so after the answer.
       await documents.inTurn({ workspaceId: access.workspaceId, id: docId }, () => Promise.resolve())
       log.info('share-link.revoked', 'a share link was revoked', { ...auditFields(access, docId), linkId })
     },
@@ -78,7 +78,7 @@ export function createShareLinks(deps: ShareLinksDeps): ShareLinks {
   }
 }
 
-/** All tokens that open nothing get the same answer, whatever the reason. [SHARE-4] */
+/** Redeems a token. Every token that opens nothing gets the same answer, whatever the reason. [SHARE-4] */
 async function redeem(deps: ShareLinksDeps, access: Access, token: string): Promise<Readable> {
   const retryAfterMs = await takeRedeem(deps.rateLimiter, access.sub)
   if (retryAfterMs !== null) {
@@ -87,7 +87,7 @@ async function redeem(deps: ShareLinksDeps, access: Access, token: string): Prom
   }
   const find = () => deps.store.find(access.workspaceId, hashOf(token), deps.clock.nowMs())
   const found = TOKEN.test(token) ? await find() : null
-  // The share may wait long for other writes of the document, and the link may be revoked or expire meanwhile.
+  // The share may wait for other writes of the document, and the link may be revoked or expire in that time.
   const isStillOpen = async () => (await find()) !== null
   const readable = found && (await deps.documents.grantView(access, { id: found.ref.id, key: found.key }, isStillOpen))
   if (found === null || readable === null) {
@@ -124,7 +124,7 @@ function unknownLink(): RelayError {
   return new RelayError('NOT_FOUND', 'There is no such share link.', { resource: 'share-link' })
 }
 
-/** The hash is all that is stored of a token. A token has 256 random bits, so a fast hash is sufficient. [SHARE-2] */
+/** Hashes a token; only the hash is stored. A token has 256 random bits, so a fast hash is sufficient. [SHARE-2] */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

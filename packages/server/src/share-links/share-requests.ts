@@ -17,7 +17,7 @@ export function readShareRequest(json: unknown): ShareRequest {
   return shares === undefined ? { kind: 'link', expiresAt } : { kind: 'shares', shares: readShareList(shares) }
 }
 
-/** Permission names of the route, and those in the share list of a body, because editors send that list back. [SHARE-6, BODY-13] */
+/** Permission words of the route and of the share list in a body, because editors send that list back. [SHARE-6, BODY-13] */
 const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission']> = new Map([
   ['viewer', 'view'],
   ['view', 'view'],
@@ -27,7 +27,7 @@ const PERMISSIONS: ReadonlyMap<unknown, NewShare['permission']> = new Map([
   ['none', 'none'],
 ])
 
-/** A user named twice could get either permission, so that is refused. */
+/** Reads a list of shares. Refuses a user named twice, because either permission could be meant. */
 function readShareList(list: unknown): readonly NewShare[] {
   if (!Array.isArray(list) || list.length > MAX_SHARES) {
     throw badRequest('shares', `The member shares is a list of at most ${MAX_SHARES} entries.`, { limit: MAX_SHARES })

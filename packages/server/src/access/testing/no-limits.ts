@@ -1,6 +1,6 @@
 import type { ResolvedLimits } from '../limits.ts'
 
-/** Of a caller whose claims and configuration set none. */
+/** Limits of a caller for whom neither claims nor configuration set any. */
 export const NO_LIMITS: ResolvedLimits = {
   quotaBytes: null,
   quotaSource: 'config',

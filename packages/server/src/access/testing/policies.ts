@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '../access.ts'
 
-/** As a relay is without configuration. */
+/** The policy of a relay with the default configuration. */
 export const PRIVATE_DOCS: AccessPolicy = { enforcePrivateDocs: true, staticTokenShare: 'none' }
-/** Every document is open to its workspace. */
+/** A policy that opens every document to its workspace. */
 export const OPEN_DOCS: AccessPolicy = { enforcePrivateDocs: false, staticTokenShare: 'none' }

@@ -20,7 +20,7 @@ export interface TokenOptions {
   readonly jti?: string
   /** Default: role `owner` of workspace `default`. */
   readonly wsp?: readonly Readonly<Record<string, unknown>>[]
-  /** Short for one entry of `wsp`. */
+  /** Shorthand, with `role`, for one entry of `wsp`. */
   readonly workspace?: string
   readonly role?: string
   readonly region?: string
@@ -36,14 +36,14 @@ export interface TestIssuer extends AsyncDisposable {
   readonly jwksUrl: string
   /** The key that signs now. */
   readonly key: SigningKey
-  /** What the key-set address answers; replace it to drop, add or spoil keys. */
+  /** The key set that the key-set address answers. Tests replace it to drop, add or spoil keys. */
   jwks: { keys: readonly unknown[] }
   fault: KeySetFault | null
   /** Requests the key-set address has seen. */
   readonly fetches: number
-  /** A good token, unless the options say otherwise. */
+  /** Makes a valid token, unless the options say otherwise. */
   token(options?: TokenOptions): string
-  /** The claims `token` would sign. */
+  /** Returns the claims that `token` would sign. */
   claims(options?: TokenOptions): Record<string, unknown>
   /** Signs any claims, or any payload text; header members of value `undefined` are left out. */
   sign(claims: unknown, header?: Readonly<Record<string, unknown>>, key?: Pick<SigningKey, 'privateKey'>): string
@@ -53,14 +53,14 @@ export interface TestIssuer extends AsyncDisposable {
 }
 
 export interface TestIssuerOptions {
-  /** The wall clock that `iat` and `exp` are taken from. */
+  /** The wall clock from which `iat` and `exp` are computed. */
   readonly nowMs?: () => number
   readonly audience?: string
 }
 
 const HUGE_BYTES = 10 * 1024 * 1024
 
-/** First keys of closed issuers: making one takes longer than anything else here. Issuers that run at the same time have different keys. */
+/** First keys of closed issuers, for reuse: making a key takes longer than anything else here. Issuers that run together have different keys. */
 const freeKeys: SigningKey[] = []
 
 export async function startTestIssuer({
@@ -143,7 +143,7 @@ export async function newSigningKey(kid: string, modulusLength = 2048, publicExp
   return { kid, privateKey, publicKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' } }
 }
 
-/** `payload` as a string is taken as the payload's text. */
+/** Signs a token. A `payload` that is a string is used as the text of the payload. */
 function signToken(payload: unknown, header: Readonly<Record<string, unknown>>, privateKey: KeyObject): string {
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
   return signParts(JSON.stringify({ alg: 'RS256', typ: 'at+jwt', ...header }), text, privateKey)

@@ -2,7 +2,7 @@ import { createHash, createHmac, type KeyObject, sign as signBytes } from 'node:
 import type { Membership, TokenRefusal } from '../principal.ts'
 import { base64url, type SigningKey, signParts, type TestIssuer } from './test-issuer.ts'
 
-/** What the token cases are made of: an issuer whose clock stands at `nowSec`, and keys of other kinds. */
+/** The parts from which token cases are made: an issuer whose clock stands at `nowSec`, and keys of several kinds. */
 export interface CaseWorld {
   readonly issuer: TestIssuer
   readonly nowSec: number
@@ -17,7 +17,7 @@ export interface CaseWorld {
   readonly ed: { readonly privateKey: KeyObject }
 }
 
-/** The verdict on a token; for accepted ones the memberships may be checked further. */
+/** The expected verdict on a token; for an accepted token a case may also check the memberships. */
 export type Verdict =
   | { readonly accept: (memberships: readonly Membership[]) => boolean }
   | { readonly refuse: TokenRefusal | 'forbidden' }
@@ -27,7 +27,7 @@ export interface TokenCase {
   readonly name: string
   readonly token: (world: CaseWorld) => string
   readonly verdict: Verdict
-  /** What the key set publishes instead of `k1` and `k2`. */
+  /** The keys that the issuer publishes instead of `k1` and `k2`. */
   readonly jwks?: (world: CaseWorld) => readonly unknown[]
 }
 
@@ -40,18 +40,18 @@ const wrongAlg = refused('unsupported algorithm')
 const unknownKey = refused('unknown key')
 const badSignature = refused('bad signature')
 
-/** A good token but for these claims. */
+/** Makes a token that is valid except for these claims. */
 const claims = (replaced: Readonly<Record<string, unknown>>) => (world: CaseWorld) => world.issuer.token({ claims: replaced })
-/** A good token but for these header members. */
+/** Makes a token that is valid except for these header members. */
 const header = (members: Readonly<Record<string, unknown>>) => (world: CaseWorld) =>
   world.issuer.sign(world.issuer.claims(), members)
-/** A good token whose claim has this JSON text, which JSON.stringify could not write. */
+/** Makes a valid token in which one claim has this JSON text, which JSON.stringify could not write. */
 const rawClaim = (name: string, json: string) => (world: CaseWorld) => {
   const marker = 'd2a6b1'
   return world.issuer.sign(JSON.stringify(world.issuer.claims({ claims: { [name]: marker } })).replace(`"${marker}"`, json))
 }
 
-/** Header and claims signed with HMAC, keyed by something public. */
+/** Signs header and claims with HMAC, using a public value as the key. */
 const hmac = (secret: (world: CaseWorld) => string) => (world: CaseWorld) => {
   const signed = `${base64url(JSON.stringify({ alg: 'HS256', kid: 'k1' }))}.${base64url(JSON.stringify(world.issuer.claims()))}`
   return `${signed}.${createHmac('sha256', secret(world)).update(signed).digest('base64url')}`
@@ -87,7 +87,7 @@ const alg: readonly Row[] = [
   ['missing', header({ alg: undefined }), wrongAlg],
 ]
 
-/** Where an attacker would like the relay to look for a key. */
+/** Makes a token signed with an attacker's key; its header says where to find that key. */
 const forgedBy = (member: (world: CaseWorld) => Readonly<Record<string, unknown>>) => (world: CaseWorld) =>
   world.issuer.sign(world.issuer.claims(), { ...member(world) }, world.foreign)
 
@@ -195,7 +195,7 @@ const first = (check: (membership: Membership) => boolean): Verdict => ({
   accept: (memberships) => memberships.length === 1 && memberships[0] !== undefined && check(memberships[0]),
 })
 const hundred = Array.from({ length: 100 }, (_, i) => ({ id: `w${i}`, role: 'viewer' }))
-/** Role is hidden in a prototype that JSON cannot set. */
+/** A `wsp` entry whose role is set through `__proto__`, which JSON.parse makes a plain member. */
 const PROTO_ENTRY = '[{"id":"w1","__proto__":{"role":"owner"}}]'
 
 export const wspCases: readonly Row[] = [
@@ -278,12 +278,12 @@ function nextLetter(letter: string): string {
   return alphabet[(alphabet.indexOf(letter) + 1) % 64] ?? 'A'
 }
 
-/** A good token of exactly `length` characters. */
+/** Makes a valid token of exactly `length` characters. */
 export function tokenOfLength(world: CaseWorld, length: number): string {
   const filled = (header: number, payload: number): string =>
     world.issuer.sign(world.issuer.claims({ claims: { filler: 'x'.repeat(payload) } }), { filler: 'x'.repeat(header) })
   const nearly = Math.floor(((length - filled(0, 0).length) * 3) / 4)
-  // The length of base64url skips every fourth number, so both parts are varied.
+  // A base64url text never has a length of 4n + 1, so header and payload are both varied.
   for (let header = 0; header < 3; header++) {
     for (let payload = nearly - 6; payload < nearly + 3; payload++) {
       const token = filled(header, payload)

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Names as the build gives them. */
+/** File names in the form that the build makes. */
 export const SCRIPT = 'index-Byl6mmfz.js'
 export const PAGE = '<!doctype html>\n<html lang="en"><title>Docrelay</title></html>\n'
 export const SCRIPT_TEXT = `${'export const words = "the same words again and again"\n'.repeat(200)}`
 
-/** A folder such as the build of the console writes, and the variables with which a relay serves it. */
+/** A folder with the files of a built console, and the variables with which a relay serves it. */
 export interface BuiltConsole extends Disposable {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
@@ -18,7 +18,7 @@ export function builtConsole(): BuiltConsole {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), PAGE)
   writeFileSync(join(folder, 'assets', SCRIPT), SCRIPT_TEXT)
-  // Its name has no hash, and pictures of this kind are compressed already.
+  // The name of the picture has no hash, and its content is already compressed.
   writeFileSync(join(folder, 'assets/logo.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47]))
   return {
     folder,

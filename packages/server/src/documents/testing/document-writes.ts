@@ -48,7 +48,7 @@ export function written(outcome: WriteOutcome): DocumentHead {
   return outcome.head
 }
 
-/** Returns the last sequence of a log, after which the next record is appended; 0 for an empty log. */
+/** Returns the last sequence of a log; 0 for an empty log. The next record is appended after it. */
 export async function endOfLog(updates: Pick<UpdateLog, 'load'>, key: number): Promise<number> {
   const log = await updates.load(key)
   if (log.kind !== 'loaded') return 0

@@ -48,10 +48,10 @@ const DETAILS: Readonly<Record<DetailName, JsonSchema>> = {
   quotaBytes: COUNT,
 }
 
-/** Answered as text instead of JSON. [REST-2] */
+/** Errors that are answered as text instead of JSON. [REST-2] */
 const PLAIN: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN_PLAIN', 'PROTOCOL_VERSION_MISMATCH'])
 
-/** What an error code answers: its media type, its body and the headers that only errors have. */
+/** The answer of an error code: media type, body, and the headers that only errors have. */
 export interface ErrorShape {
   readonly status: number
   readonly when: string

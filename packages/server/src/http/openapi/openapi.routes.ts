@@ -1,6 +1,6 @@
 import { NO_BODY, type Route, type RouteDeclaration } from '../route.ts'
 
-/** [REST-36] */
+/** The route of the OpenAPI description. [REST-36] */
 export const OPENAPI_ROUTES = {
   openapi: {
     method: 'GET',
@@ -28,7 +28,7 @@ export const OPENAPI_ROUTES = {
   },
 } as const satisfies Record<string, RouteDeclaration>
 
-/** `document` is what every caller gets, as it is when the relay starts. */
+/** Makes the route. `document` is the description made at the start of the relay; every caller gets the same one. */
 export function openApiRoutes(document: Readonly<Record<string, unknown>>): readonly Route[] {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return [{ ...OPENAPI_ROUTES.openapi, handle: async () => ({ kind: 'json-bytes', parts: [bytes] }) }]

@@ -31,7 +31,7 @@ const of = (method: string, path: string): Operation => {
   return operation
 }
 
-/** A response, or what it refers to. */
+/** Returns a response object, following its `$ref`. */
 const resolved = (response: object): { readonly headers: object } => {
   const name = '$ref' in response ? String(response.$ref).split('/').at(-1) : undefined
   return (name === undefined ? response : document.components['responses']?.[name]) as { headers: object }
@@ -61,7 +61,7 @@ describe('OpenAPI', () => {
         .map((method) => `${method.toLowerCase()} ${pattern.replaceAll(/:(\w+)/g, '{$1}')}`),
     )
     const described = operations.map(({ path, method }) => `${method} ${path}`)
-    // The upgrade is answered beside the router.
+    // The gateway answers the WebSocket upgrade, so the router does not list it.
     expect(described.sort()).toEqual([...served, 'get /ws'].sort())
   })
 
@@ -180,5 +180,5 @@ describe('checking answers in tests', () => {
   })
 })
 
-/** Answered where no route is known, or by the upgrade. */
+/** Error codes answered for a path without a route, or by the WebSocket upgrade. */
 const NO_ROUTE_ANSWERS = ['METHOD_NOT_ALLOWED', 'PROTOCOL_VERSION_MISMATCH']

@@ -56,14 +56,14 @@ const SECURITY = {
   'revocation-bearer': { type: 'http', scheme: 'bearer', description: 'The shared secret of the internal routes.' },
 } as const
 
-/** The document with everything that paths refer to; `schemas` fills while they are made. */
+/** The components that paths refer to. `schemas` grows while the paths are made. */
 interface Components {
   readonly schemas: Map<string, { readonly source: string; readonly schema: unknown }>
-  /** Of errors alone, by their codes: most statuses of most routes are one of few. */
+  /** Responses of errors alone, by their codes. Many routes share them, since most statuses have one of few sets of codes. */
   readonly responses: Map<string, Json>
 }
 
-/** The OpenAPI 3.1 document of these routes; throws when a route says too little of itself. [REST-36] */
+/** Makes the OpenAPI 3.1 document of these routes. Throws when a route is not described completely. [REST-36] */
 export function openApiDocument(routes: readonly RouteDeclaration[], version: string): Readonly<Json> {
   const components: Components = { schemas: new Map(), responses: new Map() }
   const paths: Record<string, Json> = {}
@@ -97,12 +97,12 @@ export function openApiDocument(routes: readonly RouteDeclaration[], version: st
   }
 }
 
-/** `/api/docs/:id` as `/api/docs/{id}`. */
+/** Turns `/api/docs/:id` into `/api/docs/{id}`. */
 function template(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}')
 }
 
-/** Refusals that follow from what a route declares, its own included. */
+/** Returns the error codes of a route: those that follow from its declaration, and those it names itself. */
 export function errorsOf(route: RouteDeclaration): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(['BAD_REQUEST', 'HEADERS_TOO_LARGE', 'INTERNAL', 'UNAVAILABLE'])
   if (route.path.includes(':')) codes.add('BAD_ID')
@@ -145,7 +145,7 @@ function operation(route: RouteDeclaration, method: string, path: string, compon
   }
 }
 
-/** Names of the headers that every response of the route has. */
+/** Returns the names of the headers that every response of the route has. */
 function ownHeaders(route: RouteDeclaration): readonly string[] {
   const names = Object.keys(route.headers?.({ params: {}, origin: '' }) ?? {})
   for (const name of names) if (ROUTE_HEADERS[name] === undefined) throw new Error(`nothing tells what the header ${name} says`)
@@ -209,7 +209,7 @@ function describedBy(codes: readonly ErrorCode[]): ExchangeResponse {
   return { description: codes.map((code) => `${code}: ${ERRORS[code].when}`).join('; ') }
 }
 
-/** A reference to the response of these errors and nothing else. */
+/** Returns a reference to the shared response of these error codes. */
 function errorResponse(codes: readonly ErrorCode[], components: Components): Json {
   const name = codes.join('.')
   if (!components.responses.has(name)) {
@@ -220,12 +220,12 @@ function errorResponse(codes: readonly ErrorCode[], components: Components): Jso
 
 interface Rendering {
   readonly hasBody: boolean
-  /** Of every response of the route. */
+  /** Names of the headers that every response of the route has. */
   readonly headers: readonly string[]
   readonly components: Components
 }
 
-/** One response: what is declared for its status, and the errors that share the status. */
+/** Makes one response from the declared one and the errors with the same status. */
 function response(shape: ExchangeResponse, codes: readonly ErrorCode[], { hasBody, headers, components }: Rendering): Json {
   const errors = codes.map(errorShape)
   const content = new Map<string, JsonSchema[]>(Object.entries(shape.content ?? {}).map(([type, schema]) => [type, [schema]]))
@@ -262,7 +262,7 @@ function upgradeOperation(components: Components): Json {
   return { ...rest, parameters, responses: responses(UPGRADE.responses, errors, { hasBody: true, headers: [], components }) }
 }
 
-/** The schema with every titled one inside it moved to the components. Throws when two have one title. */
+/** Returns the schema with every titled schema inside it moved to the components. Throws when two different schemas have one title. */
 function hoisted(schema: unknown, components: Components): unknown {
   if (Array.isArray(schema)) return schema.map((each) => hoisted(each, components))
   if (typeof schema !== 'object' || schema === null) return schema

@@ -3,7 +3,7 @@ import type { ExchangeParameter, RouteExchange } from '../../kernel/exchange.ts'
 
 const TEXT = { type: 'string' } as const
 
-/** The WebSocket upgrade, which the gateway answers and no route. [WS-1..WS-6] */
+/** The WebSocket upgrade, which the gateway answers without a route. [WS-1..WS-6] */
 export const UPGRADE = {
   operationId: 'connect',
   tags: ['ws'],

@@ -24,22 +24,22 @@ interface Description {
   readonly components: { readonly responses: Responses }
 }
 
-/** Headers of the connection and of the body as it is sent: no contract of a route. */
+/** Headers of the connection and of the encoding of the body, which routes do not declare. */
 const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
 const PREFLIGHT = new Set(['access-control-allow-methods', 'access-control-allow-headers', 'access-control-max-age'])
 
-/** Throws when an answer is not one that OpenAPI tells of: an undeclared status, code, media type, header or member. [REST-36] */
+/** Throws when OpenAPI does not declare the status, error code, media type, a header or a member of an answer. [REST-36] */
 export type ExchangeCheck = (method: string, path: string, answer: Answered) => void
 
-/** What a set of routes declares, with its schemas compiled as far as they were needed. */
+/** The declarations of a set of routes. Schemas are compiled when they are first needed. */
 interface Contract {
   readonly document: Description
   readonly validators: (pointer: readonly string[]) => ValidateFunction
-  /** Words come before parameters, as in the router. */
+  /** Paths in the order of the router: fixed segments before parameters. */
   readonly paths: readonly (readonly [RegExp, string])[]
 }
 
-/** By the declarations: most relays of a test file have the same ones, and their schemas take long to compile. */
+/** Contracts by the declarations of their routes. Most relays of a test file share one, and compiling schemas takes long. */
 const contracts = new Map<string, Contract>()
 const exchangeNumbers = new Map<unknown, number>()
 
@@ -55,14 +55,14 @@ function contractOf(told: readonly RouteDeclaration[]): Contract {
   return contract
 }
 
-/** Exchanges are constants, so that one and the same object has one and the same content. */
+/** Returns a number for an exchange. Exchanges are constants, so the same object always has the same content. */
 function numberOf(exchange: unknown): number {
   const number = exchangeNumbers.get(exchange) ?? exchangeNumbers.size
   exchangeNumbers.set(exchange, number)
   return number
 }
 
-/** For the routes that say what they take and answer; those that tests make up for themselves may leave it. */
+/** Makes the check for these routes. A route without an exchange, which only tests have, is not checked. */
 export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[]): ExchangeCheck {
   const told = routes.filter((route): route is RouteDeclaration => route.exchange !== undefined)
   const silent = routes
@@ -81,7 +81,7 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
     const where = `${method} ${target}: ${answer.status}`
     const verb = method.toLowerCase()
     const responses = item?.[verb]?.responses
-    // What answers no route at all is known by its code.
+    // An answer of no route at all is found by its error code.
     const code = codeOf(answer)
     const shared = responses === undefined ? code : responses[String(answer.status)]?.$ref?.split('/').at(-1)
     const pointer =
@@ -95,14 +95,14 @@ export function createExchangeCheck(routes: readonly (Route | RouteDeclaration)[
   }
 }
 
-/** fetch that rejects when the relay's answer is not one that OpenAPI tells of. */
+/** Makes a `fetch` that rejects when OpenAPI does not declare the answer of the relay. */
 export function checkedFetch(
   check: ExchangeCheck,
   isOurs: (url: string) => boolean = () => true,
 ): (url: string, init: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const response = await fetch(url, init)
-    // What stands behind a redirect is not ours.
+    // The target of a redirect is not a route of the relay.
     if (response.redirected || !isOurs(url)) return response
     const { pathname, search } = new URL(url)
     const { status, headers } = response
@@ -143,7 +143,7 @@ function checkContent(
   throw new Error(`${at.where} is not as OpenAPI tells: ${JSON.stringify(validate.errors)} in ${answer.text.slice(0, 1_000)}`)
 }
 
-/** Compiled at first use; members that an object does not name are refused unless it says otherwise. */
+/** Compiles a schema at its first use. Members that a schema does not list are refused unless it allows them. */
 function schemaValidators(document: Description): (pointer: readonly string[]) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: false })
   formats.default(ajv)
@@ -169,7 +169,7 @@ function matcher(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }
 
-/** Of any response of a path: what is refused for its method has the headers of its routes. */
+/** Returns the headers of all routes of a path: an answer to a method without a route has them too. */
 function headersOf(item: Description['paths'][string] | undefined): readonly string[] {
   return Object.values(item ?? {}).flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)),
@@ -180,7 +180,7 @@ function commonHeaders(document: Description): readonly string[] {
   return Object.keys(document.components.responses['NOT_FOUND']?.headers ?? {})
 }
 
-/** Without a body, as for HEAD, the first code that has the status. */
+/** Returns the error code of an answer. Without a body, as for HEAD, returns the first code with its status. */
 function codeOf({ status, text }: Answered): string {
   try {
     return String((JSON.parse(text) as { errorCode?: unknown }).errorCode)

@@ -71,33 +71,33 @@ import { PRIVATE_DOCS } from '../../access/testing/policies.ts'
 export interface RestRelayOptions {
   readonly tenancy?: Tenancy
   readonly limits?: Partial<ConfiguredLimits>
-  /** Runs the store in a thread, for tests that measure what the relay's own thread does. */
+  /** Runs the store in a thread, for tests that measure the relay's own thread. */
   readonly storageThread?: boolean
   readonly accessPolicy?: AccessPolicy
   readonly editorClient?: boolean
   readonly corsOrigins?: readonly string[]
   readonly routes?: readonly Route[]
   readonly checks?: Partial<Record<CheckName, Check>>
-  /** Wraps the real store, to watch calls or to let one fail. */
+  /** Wraps the real store, to watch calls or to make one fail. */
   readonly store?: (real: DocumentStore) => DocumentStore
   readonly shareLinks?: (real: ShareLinkStore) => ShareLinkStore
   readonly recovery?: (real: RecoveryStore) => RecoveryStore
   readonly residents?: Residents
   readonly search?: (real: Search) => Search
   readonly blobs?: RestBlobsOptions
-  /** Without it ingest is switched off. */
+  /** When absent, ingest is switched off. */
   readonly ingest?: Pick<IngestDeps, 'allowedHosts' | 'network'>
   readonly timeouts?: HttpTimeouts
   readonly linger?: LingerLimits
   readonly connections?: ConnectionLimits
   readonly answers?: AnswerLimits
-  /** By which requests are waited for; the real one when absent. */
+  /** The clock and timers for waiting requests; the real ones when absent. */
   readonly time?: Pick<ManualTime, 'clock' | 'timers'>
   readonly maxConfigBytes?: number
-  /** This relay's own page when absent. */
+  /** The page that share links open; this relay's own page when absent. */
   readonly shareLinksOpenAt?: ShareLinkPlace
   readonly docsUrl?: string
-  /** Of share links and of their bucket; the real one when absent. */
+  /** The clock of share links and of their rate limit; the real one when absent. */
   readonly shareClock?: Clock
 }
 
@@ -112,13 +112,13 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   readonly bytes: Uint8Array
-  /** Empty when the answer is no JSON object. */
+  /** The parsed body; empty when the answer is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>>
   /** The entries when the answer is a JSON list. */
   readonly list: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** What a call sends besides method and path. `as` makes a token. */
+/** The content of a call besides method and path. `as`: the claims of a token made for the call. */
 export interface CallOptions {
   readonly as?: TokenOptions
   readonly token?: string
@@ -127,13 +127,13 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The REST surface over real HTTP on loopback, a real SQLite store and real tokens; nothing is live in it. */
+/** The REST routes over real HTTP on loopback, with a real SQLite store and real tokens. No document is live. */
 export interface RestRelay extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly directory: string
   readonly issuer: TestIssuer
-  /** The revoked `jti`s, at first `revoked` alone. */
+  /** The revoked `jti`s; at first only the jti `revoked`. */
   readonly revoked: Set<string>
   readonly storage: Storage
   readonly seats: Seats
@@ -148,7 +148,7 @@ export interface RestRelay extends AsyncDisposable {
   readonly events: DocumentEvent[]
   readonly logLines: LogLine[]
   draining: boolean
-  /** Rejects when the answer is not one that the route declares. [REST-36] */
+  /** Sends a request. Rejects when the route does not declare the answer. [REST-36] */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
   /** See `sendRaw`. */
   socket(text: string | Uint8Array, quietMs?: number): Promise<string>
@@ -171,7 +171,7 @@ export const noResidents: Residents = {
   sharingChanged() {},
 }
 
-/** Of all routes, made once for all relays. */
+/** The OpenAPI description of all routes, made once for all relays. */
 let description: ReturnType<typeof openApiDocument> | undefined
 
 export async function startRestRelay(options: RestRelayOptions = {}): Promise<RestRelay> {
@@ -344,7 +344,7 @@ export async function startRestRelay(options: RestRelayOptions = {}): Promise<Re
   }
 }
 
-/** node's own client: unlike fetch it sends paths and headers exactly as given. */
+/** Sends a request with `node:http`: unlike fetch it sends paths and headers exactly as given. */
 function send(port: number, issuer: TestIssuer, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { as, token, body, raw } = options
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))

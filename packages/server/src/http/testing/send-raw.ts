@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends text as it is and gives what comes back until the connection ends, or was quiet for `quietMs`, or shorter once there was an answer. */
+/** Sends text unchanged. Returns everything received until the connection ends, is silent for `quietMs`, or for 200 ms after data came. */
 export function sendRaw(port: number, text: string | Uint8Array, quietMs = 5_000): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -3,8 +3,8 @@ import { threadTime } from '@docrelay/model/testing/thread-time'
 const TICK_MS = 5
 
 /**
- * Runs `work` and tells the longest time in which the event loop did nothing else: processor time of this thread between two ticks, so that
- * the time in which others had the machine is not counted.
+ * Runs `work` and returns its result with the longest pause of the event loop: the most processor time of this thread between two ticks. Time in which
+ * other processes had the processor does not count.
  */
 export async function longestPauseMs<T>(work: () => Promise<T>): Promise<{ result: T; pauseMs: number }> {
   let pauseMs = 0

@@ -59,7 +59,7 @@ export function manualTime(startMs = Date.UTC(2026, 0, 1)): ManualTime {
   }
 }
 
-/** Lets everything that needs no input or output come to rest. */
+/** Waits until everything has happened that needs no input or output. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve))
 }

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 
-/** A task that gets a fifth of a core is still waited for, as the relay itself waits for its threads (`kernel/processor-time.ts`). */
+/** Largest slowdown that tests wait for. The relay waits as long for a starved thread (`kernel/processor-time.ts`). */
 const LONGEST = 5
 const LOOK_AGAIN_MS = 250
 
 let factor = 1
 let lookedMs = Number.NEGATIVE_INFINITY
 
-/** How many times longer than on a quiet machine a test may have to wait now, from 1 to 5: what wants to run for each core. */
+/** Returns how many times slower than a quiet machine this one is now, from 1 to 5: the number of runnable threads for each core. */
 function slowdown(): number {
   if (performance.now() - lookedMs < LOOK_AGAIN_MS) return factor
   lookedMs = performance.now()
@@ -17,7 +17,7 @@ function slowdown(): number {
   return factor
 }
 
-/** Threads that run or wait for a core at this moment; 0 where the system does not tell. */
+/** Returns the number of threads that run or wait for a core now; 0 where the system does not say. */
 function runnable(): number {
   try {
     return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0)
@@ -27,14 +27,14 @@ function runnable(): number {
 }
 
 /**
- * The time after which something that does not end is given up: five times `quietMs`, what it takes on a quiet machine. It guards against a hang and is
- * never what a test claims. The load of this moment does not count: limits are set when a file is read, and other files begin later.
+ * Returns a time limit that guards a test against hanging: five times `quietMs`, the time needed on a quiet machine. A test must never assert it. The
+ * limit does not depend on the current load, because it is set when a file is read, and tests run later.
  */
 export function patience(quietMs: number): number {
   return quietMs * LONGEST
 }
 
-/** Tells whether `quietMs` have passed since it was made, by a clock that is slower while the machine is busy. */
+/** Returns a function that tells whether `quietMs` have passed since now, by a clock that runs slower while the machine is busy. */
 export function patienceClock(quietMs: number): () => boolean {
   let leftMs = quietMs
   let lastMs = performance.now()
@@ -46,7 +46,7 @@ export function patienceClock(quietMs: number): () => boolean {
   }
 }
 
-/** Starts to measure; the returned function tells how long it took, in milliseconds of a quiet machine. */
+/** Starts a stopwatch. The returned function stops it and returns the elapsed time, in milliseconds of a quiet machine. */
 export function stopwatch(): () => number {
   let quietMs = 0
   let lastMs = performance.now()

@@ -15,7 +15,7 @@ const delta = (more: Partial<PageDelta>): PageDelta => ({
 })
 
 describe('what a caller last saw of a document', () => {
-  it('[AG-17] a page that one answer shows from start to end is known as a whole, a block or section of it is not', () => {
+  it('[AG-17] a page counts as seen whole when one answer shows all of it, not when it shows a block or section', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'q', blocks: ['x#0000'], isPart: true }], ALL)
     expect(pageOf(memory, 'q')).toEqual({ pageId: 'q', isWhole: false, blocks: ['x#0000'] })
@@ -23,7 +23,7 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(memory)).toEqual({ pageId: 'p', isWhole: true, blocks: ['a#0000', '#w5kg', '#w5kg'] })
   })
 
-  it('[AG-17] a page is known as a whole when all its parts were shown, in their order', () => {
+  it('[AG-17] a page counts as seen whole once consecutive answers showed all its parts in order', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'p', blocks: ['a#0000'] }], { given: null, next: 'c1' })
     expect(pageOf(memory)?.isWhole).toBe(false)
@@ -36,7 +36,7 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(other)?.isWhole).toBe(false)
   })
 
-  it('[AG-17] a list of all pages shows each as a whole, also where an answer ends with a page', () => {
+  it('[AG-17] pages listed over several answers count as seen whole, also a page at the end of an answer', () => {
     const memory = new DocumentMemory()
     const page = (pageId: string) => ({ pageId, blocks: [`${pageId}#0000`] })
     memory.saw([page('p'), page('q')], { given: null, next: 'c1' })
@@ -45,7 +45,7 @@ describe('what a caller last saw of a document', () => {
     expect([pageOf(memory, 'q')?.isWhole, pageOf(memory, 'r')?.isWhole]).toEqual([true, true])
   })
 
-  it('[AG-19] a write leaves the stamps after it, and forgets what it removed', () => {
+  it('[AG-19] after a write the memory has new stamps for written blocks, and no removed blocks', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'p', blocks: ['a#0000', 'b#0000', '#w5kg'] }], ALL)
     memory.wrote([delta({ written: ['a#1111', 'n#2222'], gone: ['a#0000', 'b#9999', '#w5kg'] })])
@@ -55,7 +55,7 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(memory, 'new')?.isWhole).toBe(true)
   })
 
-  it('[AG-19] a long block that others changed unseen stays as it was shown when the caller edits a part of it', () => {
+  it('[AG-19] a block changed unseen by others keeps its old stamp when the caller edits a part of it', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'p', blocks: ['a#0000', 'b#0000'] }], ALL)
     memory.wrote([delta({ written: ['a#2222', 'b#2222'], gone: ['a#1111', 'b#0000'], cut: ['a', 'b'] })])
@@ -64,14 +64,14 @@ describe('what a caller last saw of a document', () => {
     expect(pageOf(memory)?.blocks).toEqual(['b#2222', 'a#3333'])
   })
 
-  it('[AG-19] [AG-43] a block that others changed unseen stays as it was shown when the answer to the write of a part of it is brief', () => {
+  it('[AG-19] [AG-43] a block changed unseen keeps its old stamp when the answer to an edit of a part of it is brief', () => {
     const memory = new DocumentMemory()
     memory.saw([{ pageId: 'p', blocks: ['a#0000', 'b#0000'] }], ALL)
     memory.wrote([delta({ written: ['a#2222', 'b#2222', 'n#2222'], gone: ['a#1111', 'b#0000'] })], true)
     expect(pageOf(memory)?.blocks).toEqual(['a#0000', 'b#2222', 'n#2222'])
   })
 
-  it('[AG-18] of a document 5,000 blocks are known, the pages used last first; a longer page is never known as a whole', () => {
+  it('[AG-18] a memory holds 5,000 blocks of a document, the most recent ones, and no longer page counts as seen whole', () => {
     const memory = new DocumentMemory()
     const blocks = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}#0000`)
     memory.saw([{ pageId: 'p', blocks: blocks(3_000, 'a') }], ALL)

@@ -8,7 +8,7 @@ const MOST_CURSORS = 16
 const PAGE_BYTES = 256
 const BLOCK_BYTES = 96
 
-/** The cursors of an answer that is part of a list: the one that it was asked with, and the one of the next part. */
+/** The cursors of one answer of a list: `given` came with the call, `next` asks for the following answer. */
 export interface Cursors {
   readonly given: string | null
   readonly next: string | null
@@ -17,16 +17,16 @@ export interface Cursors {
 const NO_HEADINGS: ShownHeadings = { from: 0, blocks: [] }
 
 interface PageMemory {
-  /** By how often it stands on the page: the same words without id may stand there twice. */
+  /** How often each block stands on the page: blocks without id may have equal text. */
   readonly blocks: Map<ShownBlock, number>
-  /** What was last shown under an id. */
+  /** The block last shown under each id. */
   readonly byId: Map<string, ShownBlock>
   isWhole: boolean
-  /** It was shown from its start, up to where the last answer ended. */
+  /** The page was shown without gaps from its start to where the last answer ended. */
   isBegun: boolean
-  /** By index, the heading that was last shown there. [AG-79] */
+  /** The headings last shown, by their index on the page. [AG-79] */
   outline: SeenOutline
-  /** How many headings were shown since the page was begun. */
+  /** Number of headings shown since the page was last shown from its start. */
   listed: number
 }
 
@@ -38,18 +38,18 @@ function emptyPage(): PageMemory {
 export class DocumentMemory {
   /** The version of the last answer that updated this memory. */
   version = 0
-  /** The number in the record of changes up to which this caller was told. */
+  /** Sequence number, in the change record, of the last change this caller was notified of. */
   toldTo = 0
-  /** Number of the last change in the change record that `version` includes. */
+  /** Sequence number, in the change record, of the last change that `version` includes. */
   partOf = 0
   #blocks = 0
   #bytes = 0
-  /** The page that was used last stands last. */
+  /** Pages by id, ordered by last use; the most recently used page is last. */
   readonly #pages = new Map<string, PageMemory>()
-  /** By the cursor of the next part of a list, the page in which the part before ended. */
+  /** By the cursor for the next answer of a list: the page in which the answer that returned the cursor ended. */
   readonly #endedIn = new Map<string, string>()
 
-  /** About the memory that this takes. */
+  /** Estimated bytes that this object takes. */
   get bytes(): number {
     const headings = [...this.#pages.values()].reduce((sum, { outline }) => sum + outline.length, 0)
     return this.#bytes + headings * BLOCK_BYTES + this.#pages.size * PAGE_BYTES
@@ -68,7 +68,7 @@ export class DocumentMemory {
     )
   }
 
-  /** An answer showed these pages, or parts of them: what a list shows goes on in the next page of it, and then in the next answer. */
+  /** Records pages, or parts of pages, that an answer showed. An answer to a cursor continues where the answer before it ended. */
   saw(pages: readonly ShownPage[], { given, next }: Cursors): void {
     const before = given === null ? null : (this.#endedIn.get(given) ?? null)
     for (const [i, { pageId, blocks, isPart, headings = NO_HEADINGS }] of pages.entries()) {
@@ -81,7 +81,7 @@ export class DocumentMemory {
         page.isBegun = begins || (page.isBegun && before === pageId)
         page.isWhole = page.isBegun && (i < pages.length - 1 || next === null)
         this.#list(page, headings)
-        // The list went on with another page, so the one before it had been shown to its end.
+        // This answer began with another page, so the page before it was shown to its end.
         if (goesOn && begins) this.#ended(before)
       }
       for (const block of blocks) this.#add(page, block, isPart !== true)
@@ -91,7 +91,7 @@ export class DocumentMemory {
     if (next !== null && last !== undefined) this.#goOn(next, last.pageId)
   }
 
-  /** The headings of a page that is read from its start, perhaps in parts. */
+  /** Records the headings of a page that is read from its start, in one or several answers. */
   #list(page: PageMemory, { blocks }: ShownHeadings): void {
     page.outline = page.isBegun ? outlineShown(page.outline, { from: page.listed, blocks }) : []
     page.listed += blocks.length
@@ -111,12 +111,12 @@ export class DocumentMemory {
     if (page !== undefined) page.isWhole = page.isBegun
   }
 
-  /** The caller wrote these pages as a whole. */
+  /** Records pages that the caller wrote as a whole. */
   wroteWhole(pages: readonly ShownPage[]): void {
     this.saw(pages, { given: null, next: null })
   }
 
-  /** The caller changed this. `isBrief`: the answer does not show what it wrote. */
+  /** Records what a write of the caller changed. `isBrief`: the answer does not show the written blocks. */
   wrote(delta: BodyDelta, isBrief = false): void {
     for (const change of delta) this.#wrote(change, isBrief)
   }
@@ -143,7 +143,7 @@ export class DocumentMemory {
     return page
   }
 
-  /** `isMore`: a block without id that stands there beside an equal one, not the same one again. */
+  /** Adds a block. A block without id that equals a known one counts as another block if `isMore`, otherwise as the known one. */
   #add(page: PageMemory, block: ShownBlock, isMore: boolean): void {
     const { id } = readShownBlock(block)
     if (id !== null) {
@@ -193,7 +193,7 @@ export class DocumentMemory {
     this.#pages.delete(pageId)
   }
 
-  /** Forgets the pages that were used least recently; of a page that is too long, what it showed first. */
+  /** Enforces MOST_BLOCKS: forgets the least recently used pages, then the earliest blocks of the page `newest`. */
   #bound(newest: string): void {
     for (const pageId of [...this.#pages.keys()]) if (this.#blocks > MOST_BLOCKS && pageId !== newest) this.#forget(pageId)
     const page = this.#pages.get(newest)

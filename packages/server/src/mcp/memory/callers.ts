@@ -4,10 +4,10 @@ import { isObject } from '../json-rpc.ts'
 import type { CallContext } from '../tool.ts'
 import { LASTS_MS } from './memories.ts'
 
-/** A caller as its memory knows it. */
+/** A caller as the memories identify it. */
 export interface SharedCaller {
   readonly key: string
-  /** Its name answered to several sessions or addresses, so that nobody knows which of them saw what. [AG-18] */
+  /** Several sessions or addresses use the name of this caller, so nobody knows which of them saw what. [AG-18] */
   readonly isShared: boolean
 }
 
@@ -18,7 +18,7 @@ export interface Callers {
 
 const MOST_NAME_CHARACTERS = 64
 
-/** The caller of a request: by the name that it gives itself, else by its session, else by the name of its client. [AG-18] */
+/** Identifies a caller: by its own `docrelay/caller`, else by its session, else by the name of its client. [AG-18] */
 export function callerOf(given: {
   readonly meta: unknown
   readonly session: { readonly id: string } | null
@@ -39,8 +39,8 @@ function keyOf({ access, isStatic, caller }: Parameters<Callers['of']>[0]): stri
 const DIGEST_CHARACTERS = 22
 
 /**
- * The caller as the records of its calls name it, the same at every node and after a restart. A digest, because whoever reads a store or a
- * copy of it should not read ids of sessions. [AG-66, AG-68]
+ * Returns a digest that names the caller in records of calls. It is the same on every node and after a restart. It hides the session id
+ * from readers of the store or of a copy of it. [AG-66, AG-68]
  */
 export function callerDigest(call: Parameters<Callers['of']>[0]): string {
   return createHash('sha256').update(keyOf(call)).digest('base64url').slice(0, DIGEST_CHARACTERS)
@@ -50,7 +50,7 @@ const MOST_NAMES = 10_000
 const MOST_PLACES = 8
 
 export function createCallers(clock: Pick<Clock, 'monotonicMs'>): Callers {
-  /** By caller, where its name came from and when; who called last stands last. */
+  /** By caller: the sessions or addresses that used its name, with the time of the last use. The latest caller is last. */
   const places = new Map<string, Map<string, number>>()
 
   return {

@@ -61,7 +61,7 @@ function remembering(...tools: readonly ToolDefinition[]) {
   return { records, memories, call }
 }
 
-it('[AG-20] [MCP-15] the changes of a document are no longer recorded when a call about it was given up', async () => {
+it('[AG-20] [MCP-15] an aborted call leaves no recording of document changes behind', async () => {
   const given = new AbortController()
   const { records, call } = remembering(
     toolOf('waits', async ({ signal }) => {
@@ -76,7 +76,7 @@ it('[AG-20] [MCP-15] the changes of a document are no longer recorded when a cal
   expect(records.isHeld(REF)).toBe(false)
 })
 
-it('[AG-19] [TOOL-21] a dry run of delete_document leaves what its caller saw of the document, and a deletion forgets it', async () => {
+it('[AG-19] [TOOL-21] delete_document forgets what its caller saw of the document, and a dry run does not', async () => {
   const { memories, records, call } = remembering(
     toolOf('reads', async () => success({ serverVersion: 7 })),
     toolOf('deletes', async ({ args }) => success({ deleted: REF.id, ...(args['dryRun'] === true && { dryRun: true }) })),

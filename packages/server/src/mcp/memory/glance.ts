@@ -16,7 +16,7 @@ import type { Callers, SharedCaller } from './callers.ts'
 import type { Memories } from './memories.ts'
 import { newsFor } from './news.ts'
 
-/** What the memory of callers needs of the relay. */
+/** What a glance needs from the relay. */
 export interface GlanceDeps {
   readonly memories: Memories
   readonly callers: Callers
@@ -28,18 +28,18 @@ export interface GlanceDeps {
 
 type Outcome = ToolSuccess | ToolFailure
 
-/** A person who moved a shape so short a time ago may still be moving it. [AG-5] */
+/** A person who moved a shape less than this long ago may still be moving it. [AG-5] */
 const MOVING_MS = 2_000
 
-/** One call about one document, with what its caller saw before. [AG-17..AG-23] */
+/** One tool call about one document, with what its caller has seen of that document. [AG-17..AG-23] */
 export interface OpenGlance extends Glance, Disposable {
-  /** Renews the memory of the caller after a success, and adds what is new to the answer. */
+  /** Updates the memory of the caller after a success, and adds news of other writers' changes to the answer. */
   renew(outcome: Outcome): Promise<Outcome>
 }
 
 /**
- * Begins a call; `null` for one that is not about a document that has an id already. The changes of the document are recorded until the glance
- * is disposed of.
+ * Opens a glance for a call; `null` when the call names no document. The relay records changes of the document until the glance is
+ * disposed of.
  */
 export function openGlance(deps: GlanceDeps, call: CallContext & { readonly args: JsonObject }): OpenGlance | null {
   const { docId } = call.args
@@ -55,10 +55,10 @@ class CallGlance implements OpenGlance {
   readonly #args: JsonObject
   readonly #caller: SharedCaller
   readonly #release: () => void
-  /** Where the record stood when what the call answers was read or written. */
+  /** Sequence number of the change record when the call began, or after its write. */
   #partOf: number
   #shown: readonly ShownPage[] = []
-  /** Shapes that people moved just before the write, and those of them that it wrote. */
+  /** Shapes that people moved within MOVING_MS before the write, and the ids of those that the write changed as well. */
   #moving: readonly RecordedChange[] = []
   #disturbed: readonly string[] = []
 
@@ -69,7 +69,7 @@ class CallGlance implements OpenGlance {
     this.#access = access
     this.#args = args
     this.#caller = deps.callers.of(call)
-    // From here on, so that nothing is missed between what the call reads and its answer.
+    // Recording starts before the call reads, so that no change between its read and its answer is missed.
     this.#release = deps.records.hold(ref)
     this.#partOf = this.#sequence
     const who = { id: access.sub, kind: 'agent', ...(clientName !== null && { name: clientName }) } as const
@@ -115,7 +115,7 @@ class CallGlance implements OpenGlance {
     const { delta = [], shown, head } = outcome
     const written = new Set(delta.flatMap(({ pageId, shapes }) => shapes.map((id) => `${pageId} ${id}`)))
     this.#disturbed = this.#moving.flatMap(({ pageId, id }) => (id !== null && written.has(`${pageId} ${id}`) ? id : []))
-    // At once, for calls of the same caller that run beside this one.
+    // The memory is updated before the answer, because other calls of the same caller may run at the same time.
     this.#deps.memories.update(this.#caller.key, this.#ref, (memory) => {
       if (memory.version === 0) {
         memory.version = head.version
@@ -160,7 +160,7 @@ class CallGlance implements OpenGlance {
     })
   }
 
-  /** A failure says what is new only to who may read the document now. */
+  /** Adds news to a failure, but only when the caller may read the document now. */
   async #failed(outcome: ToolFailure): Promise<ToolFailure> {
     const news = isRight(outcome) ? null : this.#news(null)
     if (news === null) return outcome
@@ -182,14 +182,14 @@ class CallGlance implements OpenGlance {
 
 const MOST_WARNINGS = 5
 
-/** A shape is one value, so the next frame of the editor that moves it may bring back the old one. [AG-5] */
+/** Warns that a person is moving a shape: a shape is one value, so the next move in the editor may restore the old one. [AG-5] */
 function movedWarning(id: string): object {
   return {
     reason: `a person moves the shape ${quote(id)} at this moment, and may bring back what it was; look at it again when it rests`,
   }
 }
 
-/** Whether a call failed because its caller lacks a right, or because there is no document. */
+/** Whether a call failed because its caller lacks a right or the document does not exist. */
 function isRight({ code }: ToolFailure): boolean {
   return code === 'ERR_DOC_NOT_FOUND' || code.endsWith('_FORBIDDEN')
 }
@@ -198,7 +198,7 @@ function cursorsOf({ cursor }: JsonObject, { nextCursor }: JsonObject): Cursors 
   return { given: typeof cursor === 'string' ? cursor : null, next: typeof nextCursor === 'string' ? nextCursor : null }
 }
 
-/** The pages that a call may write: those that it names, and any for a call of several steps, an undo, and words that are replaced on all pages. */
+/** Tests whether a call may write a page: the named pages; every page for `steps`, an undo, and `edits` without `pageId`. */
 function pagesOf({ pageId, toPageId, steps, edits, callId, last }: JsonObject): (id: string) => boolean {
   const isAny = [steps, callId, last].some((given) => given !== undefined) || (edits !== undefined && pageId === undefined)
   return (id) => isAny || id === pageId || id === toPageId

@@ -37,7 +37,7 @@ describe('the memories of callers', () => {
     expect([memories.size, memories.bytes, held]).toEqual([0, 0, []])
   })
 
-  it('[AG-17] callers, workspaces and documents are apart', () => {
+  it('[AG-17] memories of different callers, workspaces and documents are separate', () => {
     const { held, memories, see } = start()
     see('ann', ref('d'))
     for (const [caller, document] of [
@@ -51,7 +51,7 @@ describe('the memories of callers', () => {
     expect(held).toEqual(['ws/d'])
   })
 
-  it('[AG-18] a caller has 32 documents and the process 64 MiB; what was used least recently goes first', () => {
+  it('[AG-18] a caller has 32 memories and the process 64 MiB of them; the least recently used goes first', () => {
     const { held, memories, see } = start()
     see('ben', ref('d0'))
     for (let i = 0; i <= 32; i++) see('ann', ref(`d${i}`))
@@ -74,7 +74,7 @@ describe('who a caller is', () => {
   const access = { sub: 'ann', workspaceId: 'ws' } as never
   const from = { session: null, clientName: 'Client', address: '1.1.1.1', meta: undefined }
 
-  it('[AG-18] a caller is its own name, else its session, else the name of its client, each with its principal and workspace', () => {
+  it('[AG-18] a caller is known by its own name, else its session, else its client name, per principal and workspace', () => {
     const callers = createCallers(manualTime(0).clock)
     const key = (given: object, more: object = {}) =>
       callers.of({
@@ -98,7 +98,7 @@ describe('who a caller is', () => {
     for (const name of ['', 'x'.repeat(65), 7]) expect(key({ meta: { 'docrelay/caller': name } })).toBe(key({}))
   })
 
-  it('[AG-66] [AG-68] records of calls name a caller by a digest that is the same at every address and does not show its session', () => {
+  it('[AG-66] [AG-68] records of calls name a caller by a digest that is equal at every address and hides the session', () => {
     const digest = (given: object, more: object = {}) =>
       callerDigest({
         access: { sub: 'ann', workspaceId: 'ws', ...more } as never,
@@ -112,7 +112,7 @@ describe('who a caller is', () => {
     expect(digests.join()).not.toContain('secret')
   })
 
-  it('[AG-18] a name that answers to several sessions or addresses within 30 minutes is shared', async () => {
+  it('[AG-18] a caller name used by several sessions or addresses within 30 minutes counts as shared', async () => {
     const time = manualTime(0)
     const callers = createCallers(time.clock)
     const isShared = (given: object) => callers.of({ access, isStatic: false, caller: callerOf({ ...from, ...given }) }).isShared

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { DocumentMemory } from './caller-memory.ts'
 
-/** How long a memory lasts after the last answer. [AG-17] */
+/** A memory is forgotten this long after the last answer about its document. [AG-17] */
 export const LASTS_MS = 30 * 60_000
 const SWEEP_MS = 60_000
 const MOST_DOCUMENTS = 32
@@ -13,7 +13,7 @@ const ENTRY_BYTES = 1_024
 export interface MemoriesDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly timers: Timers
-  /** Called when a memory of a document begins; the returned function is called when it ends. */
+  /** Called when a memory of a document is created; the returned function is called when it is forgotten. */
   readonly hold: (ref: DocumentRef) => () => void
   readonly maxBytes?: number
 }
@@ -27,12 +27,12 @@ interface Entry {
 }
 
 /**
- * What callers last saw, each of each document; what was used least recently is forgotten first. In the memory of this process only. [AG-17,
- * AG-18]
+ * What each caller last saw of each document, in the memory of this process only. Over a limit, the least recently used is forgotten first.
+ * [AG-17, AG-18]
  */
 export class Memories {
   readonly #deps: MemoriesDeps
-  /** The entry that was used last stands last. */
+  /** Ordered by last use; the most recently used entry is last. */
   readonly #entries = new Map<string, Entry>()
   readonly #counts = new Map<string, number>()
   #bytes = 0
@@ -50,13 +50,13 @@ export class Memories {
     return this.#bytes
   }
 
-  /** `null`: the caller saw nothing of the document, or too long ago. */
+  /** Returns `null` when the caller saw nothing of the document in the last LASTS_MS. */
   of(caller: string, ref: DocumentRef): DocumentMemory | null {
     const entry = this.#entries.get(keyOf(caller, ref))
     return entry === undefined || this.#isOver(entry) ? null : entry.memory
   }
 
-  /** Changes the memory of a caller, which an answer about the document has renewed. */
+  /** Changes what a caller saw of a document, creating the memory when there is none, and restarts its lifetime. */
   update(caller: string, ref: DocumentRef, change: (memory: DocumentMemory) => void): void {
     const key = keyOf(caller, ref)
     let entry = this.#entries.get(key)

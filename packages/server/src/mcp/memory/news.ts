@@ -3,15 +3,15 @@ import type { DocumentMemory } from './caller-memory.ts'
 
 /** What others changed since a caller's last answer. [AG-22] */
 export interface News {
-  /** The version of that answer. */
+  /** The version of the caller's last answer. */
   readonly since: number
-  /** Names with their ids, or ids; empty: nobody recorded who it was. */
+  /** Who made the changes: ids, with names where known. Empty when nobody recorded who it was. */
   readonly by: readonly string[]
   readonly blocks?: number
   readonly shapes?: number
   readonly ids?: readonly string[]
   readonly pages?: readonly string[]
-  /** The lists leave something out. */
+  /** A list is shortened. */
   readonly more?: true
 }
 
@@ -20,7 +20,7 @@ const MOST_NAMES = 3
 const MOST_IDS = 5
 const MOST_PAGES = 3
 
-/** `null`: nobody else changed the document since, as far as is known. `version`: the present one, where it is known. */
+/** Returns what others changed since the caller's last answer; `null` when no change is known. `version`: the current one, if known. */
 export function newsFor(
   memory: DocumentMemory,
   record: ChangeRecord | null,
@@ -29,7 +29,7 @@ export function newsFor(
 ): News | null {
   const changes = record?.since(memory.toldTo, caller, memory.version) ?? []
   if (changes.length > 0) return told(memory.version, changes)
-  // Something is recorded that the version may come from, and the caller was told of it or did it. [AG-23]
+  // A recorded change may explain the new version, and the caller made it or was already notified of it. [AG-23]
   const isExplained = record?.explains(memory.partOf, memory.version) === true
   return version !== null && version > memory.version && !isExplained ? { since: memory.version, by: [] } : null
 }
@@ -60,7 +60,7 @@ function shownAs({ id, name }: Who): string {
   return name === undefined ? id : `${name} (${id})`
 }
 
-/** Editors may write any text as an id, and news must not let it speak to the agent. [AG-12] */
+/** Whether an id may appear in news: editors can store any text as an id, and that text must not instruct the agent. [AG-12] */
 function isPrintable(id: string): boolean {
   return /^[A-Za-z0-9_.:-]{1,64}$/.test(id)
 }

@@ -16,10 +16,10 @@ export interface CompletionDeps {
 
 const MAX_VALUES = 100
 
-/** The kind of value an argument has. */
+/** The kind of thing that an argument names. */
 type Completes =
   | { readonly kind: 'document' }
-  /** `of`: the argument that names the document. */
+  /** `of`: the name of the argument that holds the document id. */
   | { readonly kind: 'page'; readonly pages: 'pages' | 'prosePages'; readonly of: string }
   | { readonly kind: 'skill' }
   | { readonly kind: 'nothing' }
@@ -45,7 +45,7 @@ export function createCompletion(deps: CompletionDeps): McpContent['complete'] {
   }
 }
 
-/** Returns `null` when the reference names nothing that can be completed. */
+/** Returns what to complete the argument with; `null` when the reference names nothing that can be completed. */
 function completedBy({ ref, argument }: CompletionRequest, { skills }: SkillLibrary): Completes | null {
   if (ref['type'] === 'ref/resource') {
     const template = TEMPLATES.get(String(ref['uri']))

@@ -4,8 +4,7 @@ import { RelayError } from '../../kernel/errors.ts'
 import type { OpenedDocument } from '../read-facts.ts'
 
 /**
- * Returns a document that the caller may read; `null` when it may not or when there is none, which a caller cannot tell
- * apart. [RES-8]
+ * Returns a document that the caller may read, else `null`. A caller cannot tell a missing document from an unreadable one. [RES-8]
  */
 export async function readableDocument(
   documents: Pick<Documents, 'get'>,

@@ -45,7 +45,7 @@ function isBlank(value: unknown): boolean {
   return typeof value !== 'string' || value.trim() === ''
 }
 
-/** Values are written as JSON, so that none can look like a step of the recipe. [TOOL-14] */
+/** Lists the arguments that were given. Values are JSON, so that no value can look like a step of the recipe. [TOOL-14] */
 function valuesOf(skill: Skill, args: JsonObject): string {
   const given = skill.arguments.filter(({ name }) => !isBlank(args[name]))
   const lines = given.map(({ name }) => `- ${name}: ${JSON.stringify(args[name])}`)

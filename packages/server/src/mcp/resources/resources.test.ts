@@ -10,7 +10,7 @@ const BODY = {
   richTextPages: [{ id: 'p', name: 'P', content: '<p>x</p>' }],
 }
 
-it('[MCP-51] [RES-8] resources of one document are found with one look at its body, which renders no page', async () => {
+it('[MCP-51] [RES-8] resources of one document are found by reading its body once, without rendering a page', async () => {
   const looks: string[] = []
   const known = (id: string): void => {
     looks.push(id)

@@ -81,7 +81,7 @@ export function createResources(deps: ResourcesDeps): Omit<McpResources, 'watch'
     }
   }
 
-  /** Looks at one document after the other, so that a caller who names many of them holds one body at a time. */
+  /** Reads the named documents one after another, so that a call with many URIs holds only one body at a time. */
   async function readable({ access }: McpCaller, uris: readonly string[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>()
     const named = new Map<string, Map<string, DocumentResource>>()
@@ -139,7 +139,7 @@ function listedDocument({ head }: ListedPage['items'][number]): JsonObject {
   return { uri: documentUri(head.id), name: head.facts.title, mimeType: TYPES.document, annotations: { lastModified } }
 }
 
-/** Returns `null` when the document has no such page. */
+/** Returns the content of a resource of a document; `null` when the document has no such page. */
 async function partOf(
   found: OpenedDocument,
   name: DocumentResource,

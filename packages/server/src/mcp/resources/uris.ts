@@ -13,7 +13,7 @@ export type DocumentResource = Exclude<ResourceName, { kind: 'icons' | 'skill' }
 
 export const ICONS_URI = 'relay://icons'
 
-/** For each resource of a page, the rest of its URI after that of the document. */
+/** For each resource of a page: the folder and ending of its URI, after the URI of the document. */
 const PAGE_FORMS = {
   markdown: { folder: 'prose', end: '.md' },
   outline: { folder: 'outline', end: '' },
@@ -41,7 +41,7 @@ export function pageTemplate(part: PagePart): string {
   return `relay://doc/{id}/${folder}/{pageId}${end}`
 }
 
-/** Returns `null` when the text is not a URI of this relay. */
+/** Parses a URI; `null` when it does not name a resource of this relay. */
 export function readUri(uri: string): ResourceName | null {
   if (uri === ICONS_URI) return { kind: 'icons' }
   const [head, ...parts] = uri.split('/').map(decoded)

@@ -12,7 +12,7 @@ import type { IconPaths } from '@docrelay/model/render/icon-svg'
 import { renderPage } from '@docrelay/model/render/page-svg'
 import type { PagePart } from './uris.ts'
 
-/** Reads from a stored body in a task thread. Input and output are plain data. */
+/** A read of a stored body that runs in a task thread. Input and output are plain data. */
 export type ViewTask = { readonly bytes: Uint8Array } & (
   | { readonly kind: 'document'; readonly facts: ReadFacts }
   | ({ readonly kind: 'outline'; readonly facts: ReadFacts; readonly pageId: string } & Printed)
@@ -30,14 +30,14 @@ export type ViewResult =
   | { readonly kind: 'pages'; readonly keys: ReadonlySet<string> }
   | { readonly kind: 'no-page' }
 
-/** A mark for the content of each page, by kind and id: equal marks mean equal content. */
+/** A hash of the content of each page, by the page's key: equal hashes mean equal content. */
 export type PageMarks = ReadonlyMap<string, string>
 
 export function markKey(kind: 'prose' | 'canvas', pageId: string): string {
   return `${kind} ${pageId}`
 }
 
-/** The key of the page that a resource shows. */
+/** Returns the key of the page that a resource shows. */
 export function resourceKey({ kind, pageId }: { readonly kind: PagePart; readonly pageId: string }): string {
   return markKey(kind === 'svg' ? 'canvas' : 'prose', pageId)
 }

@@ -5,7 +5,7 @@ import { openTaskPool } from '../../kernel/task-pool.ts'
 import { openIconPaths } from '../../previews/icon-paths.ts'
 import { runViewTask, type ViewResult, type ViewTask } from './view-task.ts'
 
-/** A longer body is never parsed on the main thread. [CONC-13] */
+/** A body of more bytes is parsed in a task thread, never on the main thread. [CONC-13] */
 const OFF_MAIN_BYTES = 64 * 1024
 const DEADLINE_MS = 10_000
 const ENDS_THREAD_BYTES = 16 * 1_048_576
@@ -13,9 +13,9 @@ const THREADS = 2
 const HEAVY_BYTES = 4 * 1_048_576
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
-/** Reads from stored bodies, from long ones in a thread. Rejects with UNAVAILABLE when that fails. */
+/** Reads stored bodies; long ones in a task thread. Rejects with UNAVAILABLE when the thread fails. */
 export interface Views extends AsyncDisposable {
-  /** Runs a read; long bodies of workspaces take turns at the threads. [C11] */
+  /** Runs a read. For long bodies, workspaces take turns at the threads. [C11] */
   look(workspaceId: string, task: ViewTask): Promise<ViewResult>
 }
 

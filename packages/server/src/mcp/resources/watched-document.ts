@@ -22,7 +22,7 @@ export interface WatchDeps {
   readonly log: Logger
 }
 
-/** One URI of one watch. */
+/** One URI of one watch, with its watcher. */
 export interface WatchedUri {
   readonly uri: string
   readonly name: DocumentResource
@@ -30,11 +30,11 @@ export interface WatchedUri {
   readonly sink: ResourceSink
 }
 
-/** A document with a URI that somebody watches. */
+/** A document with at least one watched URI. */
 export interface WatchedDocument {
   add(watched: WatchedUri): void
   remove(watched: WatchedUri): void
-  /** `event`: the event of a stored change; a change of the live document has none. */
+  /** Reports a change. `event`: the stored change; absent for a change of the live document. */
   changed(event?: DocumentEvent): void
   /** True when nobody watches. */
   readonly isIdle: boolean
@@ -42,7 +42,7 @@ export interface WatchedDocument {
 
 /** Changes within this time give one notification. */
 const GATHER_MS = 50
-/** Time between two reads of the pages. Together with the read itself it is below the 500 ms of RES-11. */
+/** Time between two reads of the pages. With the duration of a read it stays below the 500 ms of RES-11. */
 const LOOK_MS = 350
 /** Time between two notifications of one URI. [RES-11] */
 const PAUSE_MS = 1_000
@@ -55,22 +55,20 @@ interface Entry {
 }
 
 /**
- * Compares the pages of a document before and after changes, so that only changed pages cause notifications, wherever
- * the change came from. Pages are read only while one is watched, and no more often than notifications may be sent.
- * [RES-10, RES-11]
+ * Watches one document. Compares its pages before and after changes, so that only changed pages cause notifications, whoever changed them.
+ * Reads pages only while one is watched, and no more often than notifications may be sent. [RES-10, RES-11]
  */
 export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocument {
   const { documents, views, accessPolicy, clock, timers, log } = deps
   const entries = new Map<WatchedUri, Entry>()
-  /** `null`: unknown, so a change may be in any page. */
+  /** Hashes of the pages at the last read; `null` when unknown, so that a change may be in any page. */
   let marks: PageMarks | null = null
   let wantsMarks = false
-  /** Number of changes that were reported, and how many of them were compared. */
+  /** `heard` counts reported changes; `compared` is how many of them the last comparison included. */
   let heard = 0
   let compared = 0
   /**
-   * The head before the document was deleted or restored under another id: those who could read it are notified that it
-   * is gone.
+   * The head before the document was deleted or restored under another id. Watchers who could read it are notified of its end.
    */
   let gone: DocumentHead | null = null
   let lookedMs = Number.NEGATIVE_INFINITY
@@ -78,7 +76,7 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
   let armedFor: 'nothing' | 'due' | 'look' = 'nothing'
   let cancelTimer = (): void => undefined
 
-  /** Reads the pages as they are now; `null` when nobody who may read a page watches it. */
+  /** Reads the pages as they are now; `null` when nobody who watches a page may read the document. */
   async function look(): Promise<PageMarks | null> {
     for (const { name, caller } of entries.keys()) {
       const found = name.kind === 'document' ? null : await readableDocument(documents, caller.access, ref.id)
@@ -90,15 +88,15 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
   }
 
   /**
-   * Reads the pages before the first change. A change during that read may be in them or not, so it counts as a change
-   * of every page.
+   * Reads the pages before the first change. If a change arrives during the read, the hashes stay unknown and the change counts as one of
+   * every page.
    */
   async function begin(): Promise<void> {
     wantsMarks = false
     const before = heard
     const seen = await look()
     marks = heard === before ? seen : null
-    // The marks include what was added meanwhile.
+    // The read covers all pages, so it also serves URIs that were added while it ran.
     if (marks !== null) wantsMarks = false
   }
 
@@ -135,7 +133,7 @@ export function watchDocument(ref: DocumentRef, deps: WatchDeps): WatchedDocumen
     await deliver()
   }
 
-  /** Runs one round at a time and repeats a failed one, so that the last change is always notified. */
+  /** Runs one round at a time, and repeats a failed round, so that the last change is always notified. */
   function run(): void {
     busy = true
     armedFor = 'nothing'

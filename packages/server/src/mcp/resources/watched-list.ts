@@ -16,7 +16,7 @@ export interface ListDeps {
   readonly log: Logger
 }
 
-/** The list of documents of a workspace, for those who watch it. [RES-12] */
+/** The list of documents of a workspace, with its watchers. [RES-12] */
 export interface WatchedList {
   /** Adds a watcher; the returned function removes it. */
   add(caller: McpCaller, sink: ResourceSink): () => void
@@ -27,7 +27,7 @@ export interface WatchedList {
 
 /** Time between two notifications of one watch. */
 const PAUSE_MS = 1_000
-/** The title of a live document is stored at most this long after the last edit. */
+/** The relay stores the title of a live document at most this long after the last edit. */
 const TITLE_MS = 3_000
 
 interface Watcher {

@@ -101,7 +101,7 @@ describe('a watched page', () => {
     expect(test.told.length).toBe(before + 1)
   })
 
-  it('[RES-11] a notification of one page does not delay another page', async () => {
+  it('[RES-11] a notification for one page does not delay a notification for another page', async () => {
     edit('a')
     await test.time.advance(100)
     expect(test.told).toEqual([A])
@@ -131,7 +131,7 @@ describe('a watched page', () => {
     expect(test.told.filter((uri) => uri !== 'list').sort()).toEqual([DOC, A, B])
     await test.time.advance(2_000)
     expect(test.told.filter((uri) => uri !== 'list')).toHaveLength(3)
-    // Another document has the id now: a right to it gives no right to learn about the deleted one.
+    // A new document takes the id: a right to read it gives no right to learn of the deletion.
     test.told.length = 0
     test.changes.published({ kind: 'created', head: { ...test.head(), ownerId: 'zoe' }, actor: 'zoe' })
     await test.time.advance(2_000)
@@ -190,7 +190,7 @@ describe('notifications of the document list', () => {
     expect(test.told).toEqual(['list', 'list', 'list'])
   })
 
-  it('[RES-12] a live title is notified once it is stored, however long people type', async () => {
+  it('[RES-12] a new title of a live document is notified once it is stored, however long people type', async () => {
     await settle()
     for (let i = 0; i < 50; i++) {
       test.changes.edited(REF)
@@ -201,7 +201,7 @@ describe('notifications of the document list', () => {
     expect(test.told).toEqual(['list'])
   })
 
-  it('[RES-12] the document list notifies those who may read the document', async () => {
+  it('[RES-12] changes of the document list are notified only to callers who may read the document', async () => {
     const told: string[] = []
     test.watch(callerOf('eve'), { updated() {}, listChanged: () => void told.push('eve') })
     await settle()

@@ -7,7 +7,7 @@ import { type ListDeps, type WatchedList, watchList } from './watched-list.ts'
 
 export interface WatchesDeps extends WatchDeps, ListDeps {
   readonly changes: Pick<DocumentChanges, 'listen'>
-  /** Asks for early news of a workspace, until the returned function is called. */
+  /** Starts to report changes of a workspace early, until the returned function is called. */
   readonly follow?: (workspaceId: string) => () => void
 }
 

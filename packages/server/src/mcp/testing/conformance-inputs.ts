@@ -9,7 +9,7 @@ export type Fixture = (args: JsonObject, context: RequestContext) => Promise<Jso
 
 const ROOTS = { method: 'roots/list', params: {} } as const
 
-/** The content of an answered form; `null` when it was not answered. */
+/** Returns the fields of an answered form; `null` when the client did not fill it in. */
 export function filled(responses: JsonObject, name: string): JsonObject | null {
   const response = own(responses, name)
   const content = isObject(response) && own(response, 'action') === 'accept' ? own(response, 'content') : null

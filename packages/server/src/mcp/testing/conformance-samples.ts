@@ -30,7 +30,7 @@ export function embedded(uri: string, mimeType: string, value: string) {
   return { type: 'resource', resource: { uri, mimeType, text: value } } as const
 }
 
-/** A form with one field, as a client shows it. */
+/** Makes a question that a client shows as a form with one field. */
 export function form(message: string, field: string, type: 'string' | 'boolean' = 'string') {
   return {
     method: 'elicitation/create',

@@ -31,7 +31,7 @@ export interface Findings {
   readonly skipped: readonly string[]
 }
 
-/** Runs the command of the suite; ends it when it takes longer than `LONGEST_MS` of a quiet machine. */
+/** Runs the suite's command line. Ends it after `LONGEST_MS`, more on a busy machine. */
 async function runCommand(...args: readonly string[]): Promise<{ readonly stdout: string }> {
   const ending = new AbortController()
   const isTooLong = patienceClock(LONGEST_MS)
@@ -44,7 +44,7 @@ async function runCommand(...args: readonly string[]): Promise<{ readonly stdout
   }
 }
 
-/** The server scenarios that count for a revision, as frozen at its release, and those that are run without counting. */
+/** Returns the frozen scenarios of a revision: those that count, and those that run without counting. */
 export async function scenariosOf(revision: Revision): Promise<{ readonly scored: string[]; readonly unscored: string[] }> {
   const { stdout } = await runCommand('list', '--server', '--requirements', revision)
   const [, scored = ''] = /^Server scenarios.*\n([^]*?)\n\n/m.exec(stdout) ?? []
@@ -60,7 +60,7 @@ export async function runSuite(url: string, revision: Revision): Promise<Readonl
   const folder = await mkdtemp(join(tmpdir(), 'docrelay-conformance-'))
   try {
     const args = ['server', '--url', url, '--requirements', revision, '--output-dir', folder]
-    // The exit code adds nothing to the findings, so a failing exit is ignored.
+    // A failing exit code is ignored: the findings are in the report.
     await runCommand(...args).catch((error: { readonly code?: unknown }) => {
       if (error.code !== 1) throw error
     })

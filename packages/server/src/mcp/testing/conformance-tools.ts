@@ -10,7 +10,7 @@ const STEP_MS = 50
 const NO_ARGUMENTS = { type: 'object', properties: {} } as const
 const textArgument = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] }) as const
 
-/** A schema with keywords that servers which rebuild schemas tend to lose. */
+/** A schema with keywords that a server loses if it rebuilds schemas instead of passing them on. */
 const RICH_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

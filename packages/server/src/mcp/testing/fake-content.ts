@@ -1,13 +1,13 @@
 import { RelayError } from '../../kernel/errors.ts'
 import type { McpContent, ResourceSink } from '../content.ts'
 
-/** Content for tests: resources, one of them public, whose changes the test triggers. */
+/** Resources for tests, one of them public. The test triggers their changes. */
 export interface FakeContent extends McpContent {
   /** Notifies every watch of this URI. */
   change(uri: string): void
   changeList(): void
   readonly watches: number
-  /** From now on `readable` waits until `release` is called. */
+  /** Makes each later call of `readable` wait until `release` is called. `begun` resolves when such a call waits. */
   holdLooks(): { readonly begun: Promise<void>; release(): void }
 }
 

@@ -25,7 +25,7 @@ import type { ToolServer } from '../tool.ts'
 import { type FakeContent, fakeContent } from './fake-content.ts'
 import { type FakeTools, fakeTools } from './fake-tools.ts'
 
-/** Instructions that this relay sends to models. */
+/** The instructions of the endpoint under test. */
 export const INSTRUCTIONS = 'Instructions of the test.'
 export const STATIC_TOKEN = 'static-token-of-32-characters-00'
 
@@ -55,7 +55,7 @@ export interface McpRequest {
   readonly mount?: MountName
   readonly method?: string
   readonly path?: string
-  /** The bearer; a token of member ann when absent, none when `null`. */
+  /** The bearer token. Absent: a token of member ann. `null`: no token. */
   readonly bearer?: string | null
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   /** Text or bytes are sent unchanged, any other value as JSON. */
@@ -75,7 +75,7 @@ export interface McpAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The JSON of the body; of a stream, its last message. */
+  /** The body as JSON; for a stream, its last message. */
   readonly json: Message
   /** The messages of a stream. */
   readonly messages: readonly Message[]
@@ -106,7 +106,7 @@ export interface McpRelayOptions {
   readonly sessionLimits?: SessionLimits
   /** Replaces the budget for request bodies, which is large in a real relay. */
   readonly budget?: BodyBudget
-  /** Makes each of the two listeners one of several nodes; called once for each. */
+  /** Makes each of the two listeners a node of its own; called once per listener. */
   readonly sharedSessions?: () => EndpointDeps['sharedSessions']
 }
 
@@ -259,7 +259,7 @@ export async function startMcpRelay(options: McpRelayOptions = {}): Promise<McpR
   }
 }
 
-/** Uses Node's own client, because it sends Host and Origin as given. */
+/** Uses `node:http`, because it sends Host and Origin as given. */
 function openRequest(url: string, sent: McpRequest, token: () => string): Promise<OpenStream> {
   const { hostname, port, pathname } = new URL(url)
   const { method = 'POST', path = pathname, bearer = token(), body } = sent

@@ -1,13 +1,13 @@
 import type { KeptFacts, SessionFacts, SessionHint } from '../session-facts.port.ts'
 
-/** Facts of sessions that several nodes of one test share, with a bus that can be taken away. */
+/** Session facts in memory that several nodes of one test share, over a bus that the test can take down. */
 export class MemorySessionFacts {
   isUp = true
   readonly #kept = new Map<string, { owner: string; isClosed: boolean; logLevel: string | null; uris: Set<string> }>()
   readonly #listeners = new Map<string, Set<(hint: SessionHint) => void>>()
   readonly #gaps: (() => void)[] = []
 
-  /** What one node sees of it. */
+  /** Returns the facts as one node reads and writes them. */
   node(limit = 1_000): SessionFacts {
     const entryOf = (name: string, owner: string) => {
       const entry = this.#kept.get(name) ?? { owner, isClosed: false, logLevel: null, uris: new Set<string>() }
@@ -58,7 +58,7 @@ export class MemorySessionFacts {
     }
   }
 
-  /** The bus is back; what was told meanwhile is lost. */
+  /** Brings the bus back. Hints sent while it was down are lost. */
   comeBack(): void {
     this.isUp = true
     for (const tell of this.#gaps) tell()

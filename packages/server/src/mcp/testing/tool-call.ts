@@ -19,7 +19,7 @@ export function toolCall(
   }
 }
 
-/** Runs a tool and returns the members of a success, or of a failure with its code. Arguments and rights are not checked. */
+/** Runs a tool without checking arguments or rights. Returns the members of a success, or the facts of a failure with its code. */
 export async function runTool(tools: readonly ToolDefinition[], name: string, call: ToolCall): Promise<JsonObject> {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined) throw new Error(`there is no tool ${name}`)

@@ -114,7 +114,7 @@ describe('a file from a url', () => {
     },
   )
 
-  it('[FILE-6] [TOOL-17] a type of the call under which no file is stored is told in a fix, and any other is not', async () => {
+  it('[FILE-6] [TOOL-17] a fix reports a type in the call under which no file can be stored, and no other type', async () => {
     const { add } = await workspace()
     const fixesOf = async (args: JsonObject) => (await add({ base64: 'SGVsbG8=', ...args }))['fixes']
     for (const mimeType of ['text/html', 'no type', 'application/xhtml+xml; charset=utf-8'])
@@ -126,7 +126,7 @@ describe('a file from a url', () => {
       expect(await fixesOf(args)).toBeUndefined()
   })
 
-  it('[FILE-8] [TOOL-20] nothing is fetched for a missing page, another version, or a document the caller cannot write', async () => {
+  it('[FILE-8] [TOOL-20] nothing is fetched for a missing page, a wrong version or a missing right to edit', async () => {
     serve(someBytes(10, 3))
     const { add } = await workspace()
     expect(await add({ url, pageId: 'gone' })).toMatchObject({ code: 'ERR_PAGE_NOT_FOUND' })
@@ -135,7 +135,7 @@ describe('a file from a url', () => {
     expect(internet.connections).toEqual([])
   })
 
-  it('[TOOL-21] a dry run fetches and stores nothing, and is refused for what a real call checks before fetching', async () => {
+  it('[TOOL-21] a dry run fetches and stores nothing, and is refused for the reasons found before a fetch', async () => {
     const { add, shapes, held } = await workspace()
     expect(await add({ url, dryRun: true })).toMatchObject({
       hash: null,
@@ -165,7 +165,7 @@ describe('a file from a url', () => {
     }
   })
 
-  it('[MCP-16] during a fetch the caller gets progress each second, and none afterwards', async () => {
+  it('[MCP-16] during a fetch the caller gets progress each second, and none after it', async () => {
     const asked = Promise.withResolvers<ServerResponse>()
     serving((response) => asked.resolve(response))
     const { add, time } = await workspace()
@@ -229,7 +229,7 @@ describe('a file from base64', () => {
     },
   )
 
-  it('[FILE-5] [FILE-9] Base64 data is stored to the last byte, and the same bytes again add nothing, whatever the quota', async () => {
+  it('[FILE-5] [FILE-9] Base64 data is stored whole, and storing the same bytes again uses no quota', async () => {
     const { add, held } = await workspace({ quotaBytes: 3_000 })
     const bytes = someBytes(1_000, 5)
     expect(await add({ base64: base64(bytes) })).toMatchObject({ hash: hashOf(bytes), size: 1_000, mimeType: 'application/pdf' })
@@ -238,7 +238,7 @@ describe('a file from base64', () => {
     expect(await add({ base64: '' })).toMatchObject({ size: 0 })
   })
 
-  it('[MCP-15] a call that is given up while its Base64 data is stored leaves neither blob nor shape', async () => {
+  it('[MCP-15] a call aborted while its Base64 data is stored leaves neither blob nor shape', async () => {
     const caller = new AbortController()
     const { add, shapes, held } = await workspace({}, (upload) => {
       async function* leaving() {
@@ -251,7 +251,7 @@ describe('a file from base64', () => {
     expect([await shapes(), await held()]).toEqual([[], 0])
   })
 
-  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] data over quota or size limit is refused before it is stored, by a dry run too', async () => {
+  it('[FILE-9] [ERR_STORAGE_QUOTA] [ERR_FILE_TOO_LARGE] data over a limit is not stored; a dry run refuses it', async () => {
     const { add, held, shapes } = await workspace({ quotaBytes: 3_000 })
     for (const dryRun of [true, false]) {
       expect(await add({ base64: base64(someBytes(3_000, 6)), dryRun })).toMatchObject({
@@ -268,11 +268,11 @@ describe('a file from base64', () => {
     expect([await held(), await shapes()]).toEqual([0, []])
   })
 
-  it('[FILE-8] when the document is full after the bytes were stored, the error names their hash, and a retry by blobRef adds no bytes', async () => {
+  it('[FILE-8] when the document is full after the bytes were stored, the error names their hash for a retry', async () => {
     const { usage, ...before } = await workspace()
     const { docBytes } = await usage()
     const bytes = someBytes(900, 7)
-    // The quota has room for the bytes or for the shape, but not for both.
+    // The quota has room for either the bytes or the shape, but not for both.
     const tight = await workspace({ quotaBytes: docBytes + 950 })
     const refused = await tight.add({ base64: base64(bytes) })
     const hash = hashOf(bytes)
@@ -307,7 +307,7 @@ describe('a file by its hash', () => {
   })
 })
 
-it('[FILE-6] the extension of a name gives the type in any case, and an unknown extension gives none', () => {
+it('[FILE-6] the extension of a file name gives the type in any case; an unknown extension gives none', () => {
   expect(['a.PDF', 'a.b.jpeg', 'a', 'pdf', 'a.', 'a.constructor', 'a.__proto__'].map(typeByExtension)).toEqual([
     'application/pdf',
     'image/jpeg',

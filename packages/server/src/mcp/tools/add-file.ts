@@ -27,7 +27,7 @@ export interface AddFileDeps {
   readonly ingest: Ingest
   readonly maxBlobBytes: number
   readonly timers: Timers
-  /** Bytes that the workspace uses now. */
+  /** Returns the bytes that the workspace uses now. */
   usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
 }
 
@@ -51,7 +51,7 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
       },
     ),
     result: ['shapeId', 'pageId', 'hash', 'blobRef', 'fileName', 'mimeType', 'size', 'fileCategory'],
-    // A dry run fetches nothing, and so does not know them.
+    // A dry run fetches nothing, so these members may be null.
     members: { hash: orNull('string'), blobRef: orNull('string'), size: orNull('integer') },
     hints: ['OW'],
     errors: {
@@ -85,14 +85,14 @@ export function addFileTool(deps: AddFileDeps): ToolRow {
   }
 }
 
-/** Tells of a type that the call names and under which no file is stored. [FILE-6, TOOL-17] */
+/** Returns a fix when the call names a type under which no file can be stored. [FILE-6, TOOL-17] */
 function typeFixes({ mimeType }: JsonObject): readonly Fix[] {
   if (typeof mimeType !== 'string' || storedMimeType(mimeType) !== UNKNOWN_TYPE || isUnknownType(mimeType)) return []
   const reason = `a type that is malformed or may run scripts is stored as ${UNKNOWN_TYPE}`
   return [{ action: 'dropped_invalid', field: 'mimeType', reason }]
 }
 
-/** The problem of a source that can be found without the document; `null` when there is none. [MCP-3, FILE-5] */
+/** Returns the problem of the source that shows without reading the document; `null` when there is none. [MCP-3, FILE-5] */
 function sourceFlaw({ url, authorization, base64 }: JsonObject): ToolFailure | null {
   if (typeof base64 === 'string' && Buffer.from(base64, 'base64').toString('base64') !== base64) {
     return failure('ERR_BAD_BASE64', 'base64 must be standard Base64 of the bytes: A-Z a-z 0-9 + /, padded with =, nothing else.')
@@ -111,8 +111,8 @@ function sourceFlaw({ url, authorization, base64 }: JsonObject): ToolFailure | n
 }
 
 /**
- * First runs the edit as a dry run, before anything is fetched or stored, so that a refused call costs nothing. That also finds an earlier
- * call with the same request id. [FILE-8, TOOL-22]
+ * Runs the tool. First tries the edit as a dry run, so that a call that would be refused fetches and stores nothing. The dry run also finds
+ * an earlier call with the same request id. [FILE-8, TOOL-22]
  */
 async function addFile(call: ToolCall, deps: AddFileDeps): Promise<ToolSuccess | ToolFailure> {
   const { url, base64, blobRef, authorization: _, mimeType: __, ...args } = call.args
@@ -141,7 +141,7 @@ async function addFile(call: ToolCall, deps: AddFileDeps): Promise<ToolSuccess |
   }
 }
 
-/** Adds the shape for bytes that were just stored. A failure says how to refer to the stored bytes. [FILE-8] */
+/** Adds the shape for bytes that were just stored. A failure names the hash of the bytes, for a retry. [FILE-8] */
 async function writeStored(
   call: ToolCall,
   file: StoredFile,
@@ -196,7 +196,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Bytes that the workspace already holds. Returns `null` when it does not hold them for this caller, or when they are lost. [FILE-5] */
+/** Returns bytes that the workspace already holds; `null` when it does not hold them for this caller, or when they are lost. [FILE-5] */
 async function held({ access, args }: ToolCall, hash: string, { blobs }: AddFileDeps): Promise<StoredFile | null> {
   const grant = await findWhole(access, hash, blobs)
   if (grant === null) return null
@@ -210,8 +210,8 @@ function notHeld(hash: string): ToolFailure {
 }
 
 /**
- * For a dry run: returns what storing these bytes would return, or throws what it would be refused for. Bytes reserved by running uploads
- * are not counted. [TOOL-21, FILE-9]
+ * For a dry run: returns the result of storing these bytes, or throws the refusal. Does not count bytes reserved by running uploads. [TOOL-21,
+ * FILE-9]
  */
 async function foreseen({ access, args }: ToolCall, bytes: Uint8Array, deps: AddFileDeps): Promise<StoredFile> {
   const { byteLength: sizeBytes } = bytes

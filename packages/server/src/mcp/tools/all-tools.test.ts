@@ -10,7 +10,7 @@ import { SPEC_ROWS } from './testing/spec-rows.ts'
 
 const tools = TOOL_ROWS
 
-/** Members of every write, and the argument of those whose answer can be shortened. [AG-29, AG-30, AG-43] */
+/** Result members of every write, and the argument `brief` of writes whose answer can be shortened. [AG-29, AG-30, AG-43] */
 const OF_WRITES = ['changed', 'callId', 'removed', 'brief']
 
 /** The arguments of operations on a table. */
@@ -49,7 +49,7 @@ describe('tool definitions', () => {
     }
   })
 
-  it('[AG-90] every argument that changes what a call destroys says what it does, and sixty arguments at least do', () => {
+  it('[AG-90] each argument that decides what a call destroys has a description, as do sixty arguments in all', () => {
     const argumentsOf = (schema: JsonObject): readonly (readonly [string, JsonObject])[] =>
       Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>).flatMap(([name, member]) => [
         [name, member] as const,
@@ -90,7 +90,7 @@ describe('tool definitions', () => {
     expect(packed).toBeLessThanOrEqual(14_000)
   })
 
-  it('[TOOL-4] [LIM-8] the schema of generate_diagram states how many nodes and edges there may be', () => {
+  it('[TOOL-4] [LIM-8] the schema of generate_diagram states the limits of nodes and edges', () => {
     const tool = tools.find(({ name }) => name.endsWith('generate_diagram'))
     expect(tool?.inputSchema).toMatchObject({
       properties: { nodes: { minItems: 1, maxItems: 500 }, edges: { maxItems: 1000 } },
@@ -101,7 +101,7 @@ describe('tool definitions', () => {
     for (const { name, description } of tools) expect(description.match(/\.( |$)/g), name).toHaveLength(2)
   })
 
-  it('[AG-92] argument schemas are flat: one type for each value, and nothing that clients read in different ways', () => {
+  it('[AG-92] argument schemas are flat: one type for each value, and no keyword that clients read differently', () => {
     const flaws: string[] = []
     const look = (schema: JsonObject, path: string) => {
       for (const word of ['$ref', '$defs', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'const', 'patternProperties'])
@@ -135,7 +135,7 @@ describe('tool definitions', () => {
   })
 })
 
-/** Values of wrong and right types, among them unusual member names that JSON allows. */
+/** Values of right and wrong types, including member names that are unusual but valid in JSON. */
 const someValue = fc.oneof(
   fc.string({ maxLength: 20, unit: anyCharacter }),
   fc.constantFrom('markdown', 'before', 'addRow', 'promote', '__proto__', 'constructor'),
@@ -156,7 +156,7 @@ describe('arguments of a tool', () => {
     (_, tool) => {
       const schema = tool.inputSchema as unknown as ArgumentsSchema
       const accepts = new Ajv2020({ strict: false }).compile(tool.inputSchema)
-      // Values of `item` are judged by the tool.
+      // The tool checks values of `item` itself, so they are left out here.
       const known = Object.keys(schema.properties).filter((member) => member !== 'item')
       const name = fc.oneof(
         { weight: 12, arbitrary: fc.constantFrom(...known, 'docId') },
@@ -177,7 +177,7 @@ describe('arguments of a tool', () => {
           )
           const checked = checkArguments(schema, args)
           if (checked.kind === 'fit') {
-            // What is accepted fits the listed schema, apart from `null` in a field and from what was read with a fix.
+            // Accepted arguments match the listed schema, except for `null` in a field and for values that a fix repaired.
             expect(accepts(checked.args) || JSON.stringify(args).includes('"value":null')).toBe(true)
             if (accepts(given) && checked.fixes.length === 0) expect(checked.args).toEqual(given)
             else expect(checked.fixes.length > 0 || JSON.stringify(args).includes('"value":null')).toBe(true)

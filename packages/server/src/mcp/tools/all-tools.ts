@@ -43,7 +43,7 @@ export interface ToolDeps
   readonly blobs: FileDeps['blobs'] & AddFileDeps['blobs'] & ShapeDeps['blobs']
 }
 
-/** How many tools the interface has; tools with a later place are beyond it. [AG-90] */
+/** Number of tools in the interface; a tool with a greater `place` is beyond it. [AG-90] */
 export const INTERFACE_TOOLS = 45
 
 /** Every tool of the endpoint, ordered by `place`. Throws when two tools have the same place. [TOOL-1] */
@@ -79,13 +79,13 @@ export function allTools(deps: ToolDeps): readonly ListedTool[] {
     .map((tool) => (tool.place > INTERFACE_TOOLS ? { ...tool, extra: true } : tool))
 }
 
-/** The tools of this build as data: they have no services behind them, so they can be read but not run. */
+/** The tools of this build as data. They have no services, so they can be inspected but not run. */
 export const TOOL_ROWS: readonly ListedTool[] = allTools({} as ToolDeps)
 
 /** Names of the tools of this build, without prefix. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(TOOL_ROWS.map(({ name }) => name))
 
-/** Names of the tools that a relay offers; without `extraTools` these are the tools of the interface. [AG-90, AG-96] */
+/** Names of the tools that a relay offers: all, or without `extraTools` only those of the interface. [AG-90, AG-96] */
 export function offeredNames(extraTools: boolean): ReadonlySet<string> {
   return extraTools ? TOOL_NAMES : new Set(TOOL_ROWS.filter(({ extra }) => extra !== true).map(({ name }) => name))
 }

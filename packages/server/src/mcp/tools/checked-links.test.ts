@@ -32,7 +32,7 @@ afterAll(async () => {
   await relay?.[Symbol.asyncDispose]()
 })
 
-it('[AG-84] [AG-85] fifty links to as many documents are checked by one look-up of heads, and existing documents by none else', async () => {
+it('[AG-84] [AG-85] fifty links to as many documents are checked with one look-up of heads and no other read', async () => {
   const bodyOf = (name: string) => ({ name, richTextPages: [{ id: 'p', name: 'P', content: '<p id="b">One</p>' }] })
   for (const [id, sub] of [
     ['own-1', 'ann'],

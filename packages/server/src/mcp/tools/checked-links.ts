@@ -17,7 +17,7 @@ export interface LinkDeps {
   readonly bodies: Pick<Bodies, 'for'>
 }
 
-/** Returns the document service with edits that warn of links to what does not exist or the caller may not read, and of relative ones. [AG-84, AG-85] */
+/** Returns the document service with edits that warn of relative links, and of links that lead nowhere the caller may read. [AG-84, AG-85] */
 export function withCheckedLinks(deps: LinkDeps): Editable {
   return {
     require: (access, id, needed) => deps.documents.require(access, id, needed),
@@ -41,16 +41,16 @@ function withWarnings(outcome: EditOutcome, more: readonly Warning[]): EditOutco
   return { ...outcome, answer: { ...answer, notes: withMoreWarnings(answer.notes, more) } }
 }
 
-/** A link that a call wrote, and what it names. */
+/** A link that a call wrote, and the target it names. */
 interface Asked {
   readonly link: ContentLink
   readonly target: RelayLink
 }
 
-/** What a look at one document says of the links to it; `unknown`: it could not be looked at now. */
+/** The result of checking links to one document: for each link `null`, or the nearest targets if its own is missing. `unknown`: not readable now. */
 type Found = 'missing' | 'unknown' | readonly (readonly RelayLink[] | null)[]
 
-/** The edit is stored already, so that no failure here may become that of the call. */
+/** Checks links after the edit was stored. Never rejects, because the edit has succeeded. */
 async function warningsOf(access: Access, links: readonly ContentLink[], deps: LinkDeps): Promise<readonly Warning[]> {
   const byDocument = new Map<string, Asked[]>()
   for (const link of links) {
@@ -61,12 +61,12 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
   }
   const ends = new Map(links.map((link) => [link, relativeEnd(link.href) ?? '']))
   const named = [...new Set([...byDocument.keys(), ...ends.values()])].filter(isDocumentId)
-  // By the heads alone, so that nothing else of a document that may not be read has an effect.
+  // Only heads are compared: no other content of an unreadable document can influence the answer.
   const readable = await deps.documents.readableOf(access, named).catch(() => null)
   const dead = new Map<ContentLink, readonly RelayLink[]>()
   const missing: string[] = []
   let unknown = 0
-  // One after the other, so that a call holds one body at a time.
+  // Documents are read one after another, so that a call holds only one body at a time.
   for (const [docId, asked] of byDocument) {
     const isReadable = readable?.has(docId) ?? null
     const found = isReadable === null ? 'unknown' : isReadable ? await targetsIn(access, docId, asked, deps) : 'missing'
@@ -78,7 +78,7 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
   for (const docId of missing) for (const { link } of byDocument.get(docId) ?? []) dead.set(link, nearest.get(docId) ?? [])
   const warnings = [
     ...links.flatMap((link) => (dead.has(link) ? [deadLink(link, dead.get(link) ?? [])] : [])),
-    // A relative link that ends with the id of a document that the caller may read. [AG-85]
+    // A relative link is reported when it ends with the id of a document that the caller may read. [AG-85]
     ...links.flatMap((link) => {
       const docId = ends.get(link) ?? ''
       return readable?.has(docId) ? [relativeLink(link, { docId })] : []
@@ -87,7 +87,7 @@ async function warningsOf(access: Access, links: readonly ContentLink[], deps: L
   return unknown === 0 ? warnings : [...warnings, { reason: `${unknown} links could not be checked now; they were kept` }]
 }
 
-/** Looks for the pages and blocks that links to a readable document name; links to the document itself need no body. */
+/** Checks links to a readable document for missing pages and blocks. Reads no body when the links name only the document. */
 async function targetsIn(
   access: Access,
   docId: string,
@@ -109,10 +109,10 @@ async function targetsIn(
   }
 }
 
-/** So many ids get similar ones, since each is compared with those of many documents. */
+/** At most this many missing ids get suggestions, since each id is compared with many documents. */
 const MOST_NEAREST = 10
 
-/** Readable documents with a similar id or name, by id that there is not. */
+/** Returns for each missing id the readable documents with a similar id or name. */
 async function nearestDocuments(
   access: Access,
   missing: readonly string[],

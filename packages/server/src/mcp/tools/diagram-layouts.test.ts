@@ -14,7 +14,7 @@ import { runDiagramTask } from './diagram-task.ts'
 import { diagramTools } from './diagrams.ts'
 import { shapeTools } from './shapes.ts'
 
-/** A diagram with as many nodes and edges as a call may have. */
+/** A diagram with the most nodes and edges that a call may have. */
 const LARGEST: GenerateDiagram = {
   pageId: 'c',
   nodes: Array.from({ length: 500 }, (_, i) => ({ id: `n${i}` })),
@@ -42,13 +42,13 @@ describe('layouts of diagrams', () => {
     expect(() => runDiagramTask({ kind: 'draw', body: null, args: LARGEST, stop })).toThrow(LayoutStopped)
   })
 
-  it('[DIAG-17] a layout that takes longer than it may ends with an error of its own', async () => {
+  it('[DIAG-17] a layout that exceeds its deadline rejects with OverdueLayout', async () => {
     await using hasty = openDiagramLayouts(silentLogger, 1)
     const drawing = hasty.draw({ workspaceId: 'w', body: null, args: LARGEST, signal: new AbortController().signal })
     await expect(drawing).rejects.toBeInstanceOf(OverdueLayout)
   })
 
-  it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and the thread makes the next layout', async () => {
+  it('[DIAG-17] [MCP-15] a call cancelled during its layout writes nothing, and its thread makes the next layout', async () => {
     const edits: EditInput[] = []
     const caller = new AbortController()
     const tools = diagramTools({
@@ -75,7 +75,7 @@ describe('layouts of diagrams', () => {
     expect(await draw(SMALL)).toEqual(drawDiagram(null, SMALL))
   })
 
-  it('[MCP-16] during a layout the caller gets progress each second, and none afterwards', async () => {
+  it('[MCP-16] during a layout the caller gets progress each second, and none after it', async () => {
     const time = manualTime()
     const drawing = Promise.withResolvers<DrawnDiagram>()
     const tools = diagramTools({
@@ -98,7 +98,7 @@ describe('layouts of diagrams', () => {
     expect([steps.length, time.waiting()]).toEqual([3, 0])
   })
 
-  it('[AG-106] a layout that is outdated is made again twice, and from then on is to be fitted by the write', async () => {
+  it('[AG-106] an outdated layout is made again twice; the write fits the third one to the moved shapes', async () => {
     const asked: EditInput[] = []
     const tools = diagramTools({
       layouts,
@@ -116,7 +116,7 @@ describe('layouts of diagrams', () => {
     expect(asked.map(({ args }) => (args as GenerateDiagram).fit)).toEqual([false, false, true])
   })
 
-  it('[CONC-13] a call that adds more connectors than a live document can wait for has them routed in a thread, then is tried again', async () => {
+  it('[CONC-13] connectors too many for a live document are routed in a thread, then the edit runs again', async () => {
     const page = { id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }
     const body = encoded({ pages: [page] })
     const asked: EditInput[] = []
@@ -139,7 +139,7 @@ describe('layouts of diagrams', () => {
     expect(asked.map(({ args }) => args)).toMatchObject([{ ways: 'few' }, { ways: [{ points: [] }] }])
   })
 
-  it('[CONC-13] [MCP-15] routing that is told to stop ends before it is finished', () => {
+  it('[CONC-13] [MCP-15] routing that is told to stop throws LayoutStopped', () => {
     const stop = new SharedArrayBuffer(4)
     Atomics.store(new Int32Array(stop), 0, 1)
     const body = encoded({ pages: [{ id: 'c', name: 'C', shapes: [SQUARE, { ...SQUARE, id: 'b', x: 400 }] }] })

@@ -15,7 +15,7 @@ const DEADLINE_MS = 15_000
 const THREADS = 2
 const MIB = 1_048_576
 const ENDS_THREAD_BYTES = 16 * MIB
-/** Reading a body above this size takes so long that other diagrams must not wait for it. [C11] */
+/** Reading a body above this size takes so long that diagrams with smaller bodies must not wait for it. [C11] */
 const HEAVY_BYTES = 4 * MIB
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024 }
 
@@ -43,7 +43,8 @@ export interface StepsRequest extends Asked {
 }
 
 /**
- * Lays out diagrams and routes connectors in separate threads, so that neither the main thread nor a live document waits for them. [DIAG-17, CONC-13]
+ * Lays out diagrams and routes connectors in task threads, so that neither the main thread nor a live document waits for them. [DIAG-17,
+ * CONC-13]
  */
 export interface DiagramLayouts extends AsyncDisposable {
   /**
@@ -51,9 +52,9 @@ export interface DiagramLayouts extends AsyncDisposable {
    * stops.
    */
   draw(request: LayoutRequest): Promise<DrawnDiagram | Refusal>
-  /** The ways that an edit would give to connectors. Rejects as `draw` does. */
+  /** Computes the routes that an edit needs for its connectors. Rejects as `draw` does. */
   route(request: WaysRequest): Promise<readonly FoundWay[]>
-  /** What the steps of a call need of both, by step. Rejects as `draw` does. */
+  /** Computes layouts and routes for the steps of one call, one entry for each step. Rejects as `draw` does. */
   prepare(request: StepsRequest): Promise<readonly (PreparedStep | null)[]>
 }
 

@@ -8,17 +8,17 @@ import type { Refusal } from '@docrelay/model/edit'
 import type { EditDocument, PreparedStep } from '@docrelay/model/steps/edit-document'
 import { prepareSteps } from '@docrelay/model/steps/prepare-steps'
 
-/** Lays out a diagram in a task thread, routes the connectors of an edit, or does both for the steps of a call. Input and output are plain data. */
+/** A layout of a diagram, the routes for an edit's connectors, or both for the steps of a call. Input and output are plain data. */
 export type DiagramTask = DrawTask | RouteTask | StepsTask
 
 interface Stoppable {
-  /** Four bytes of shared memory: once they are not zero, nobody wants the answer any more. */
+  /** Four bytes of shared memory. Any value but zero tells the thread to stop. */
   readonly stop: SharedArrayBuffer
 }
 
 export interface DrawTask extends Stoppable {
   readonly kind: 'draw'
-  /** The stored body; `null` where what is on the page does not matter. */
+  /** The stored body; `null` when the layout does not depend on the page's content. */
   readonly body: Uint8Array | null
   readonly args: GenerateDiagram
 }
@@ -41,7 +41,7 @@ export type DiagramTaskResult =
   | { readonly kind: 'routed'; readonly ways: readonly FoundWay[] }
   | { readonly kind: 'prepared'; readonly steps: readonly (PreparedStep | null)[] }
 
-/** Throws LayoutStopped when it was stopped. [DIAG-17, CONC-13] */
+/** Runs a task. Throws LayoutStopped once `stop` is set. [DIAG-17, CONC-13] */
 export function runDiagramTask(task: DiagramTask): DiagramTaskResult {
   const flag = new Int32Array(task.stop)
   const isStopped = (): boolean => Atomics.load(flag, 0) !== 0
@@ -49,7 +49,7 @@ export function runDiagramTask(task: DiagramTask): DiagramTaskResult {
     const { body, args } = task
     return { kind: 'drawn', drawn: drawDiagram(body && readStoredBody(body), args, isStopped) }
   }
-  // Ids that the write makes up are others, but no way depends on them.
+  // The write makes other ids than this environment, but no route depends on an id.
   let made = 0
   const environment = { nowMs: 0, random: (count: number) => String(made++).padStart(count, '0') }
   const spend = (): void => {

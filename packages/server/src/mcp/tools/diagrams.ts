@@ -18,7 +18,7 @@ export interface DiagramDeps {
   readonly timers: Timers
 }
 
-/** The schema leaves items open and states how many there may be; the edit has its own codes and fixes for nodes and edges. [TOOL-4, DIAG-2, LIM-8] */
+/** A list of objects whose items and count the edit checks with its own codes and fixes. The schema only states the count. [TOOL-4, DIAG-2, LIM-8] */
 const OBJECTS = { type: 'array', items: { type: 'object' }, [COUNTED_BY_TOOL]: true } as const
 
 /** The tool `generate_diagram`. [TOOL-generate_diagram] */
@@ -83,12 +83,12 @@ export function diagramTools(deps: DiagramDeps): readonly ToolRow[] {
   return [{ ...row, run: (call) => withProgress(call, deps.timers, 'drawing the diagram', () => row.run(call)) }]
 }
 
-/** After so many layouts that a moving shape made useless, the next one is fitted to where the shape is. [AG-106] */
+/** After this many layouts that a moving shape made outdated, the edit fits the next layout to the new place. [AG-106] */
 const LAYOUTS_MADE_AGAIN = 2
 
 /**
- * Computes the layout, which the edit takes as the argument `drawn`. Refusals are left to the edit, which reports them itself, and is outdated where
- * it is not refused any more: a live document never waits for a layout. [DIAG-17]
+ * Computes the layout for the edit's argument `drawn`, because a live document never waits for a layout. On a refusal returns `isRefused`: the
+ * edit repeats the check and reports the refusal, or is outdated when the refusal no longer applies. [DIAG-17]
  */
 async function layOut(
   { access, args, signal }: ToolCall,

@@ -4,16 +4,16 @@ import { localRefusal } from '../local-access.ts'
 import { failure, refusal } from '../results.ts'
 import type { CallContext, ToolFailure } from '../tool.ts'
 
-/** What a tool was doing with a document when the call was refused. */
+/** A refused call: its document, and what the tool tried to do with it. */
 export interface RefusedCall extends Pick<CallContext, 'access'> {
   /** `null` when the document does not exist yet. */
   readonly docId: string | null
   readonly does: 'read' | 'create' | 'delete'
-  /** The version that the call named. Only such a call can get a version conflict. */
+  /** The version that the call expected. A call without one cannot get a version conflict. */
   readonly expectedVersion?: number | undefined
 }
 
-/** Whether this workspace holds the tombstone of a document. [MCP-27] */
+/** Tells whether this workspace holds the tombstone of a document. [MCP-27] */
 export type WasDeleted = (workspaceId: string, docId: string) => Promise<boolean>
 
 /** Converts a refusal of the document service into a failure with a code of the tools; rethrows any other error. [TOOL-28] */

@@ -11,7 +11,7 @@ const diagram = { tool: 'generate_diagram', arguments: { pageId: 'c', nodes: [{ 
 const steps = (count: number) => Array.from({ length: count }, () => rename)
 
 describe('edit_document', () => {
-  it('[AG-58] takes one write token for ten steps begun, and at most five whatever nobody has checked yet', () => {
+  it('[AG-58] takes one write token for each ten steps or part of ten, at most five, also for unchecked arguments', () => {
     const tool = TOOL_ROWS.find(({ name }) => name === 'edit_document')
     const price = (args: unknown) => tool?.tokens?.(args)
     expect(tool?.bucket).toBe('write')
@@ -19,14 +19,14 @@ describe('edit_document', () => {
     for (const args of [null, 'x', {}, { steps: 7 }, { steps: [] }]) expect(price(args)).toBe(1)
   })
 
-  it('[AG-58] all steps reach the document as one edit, so they have the time of one and all of them fail together', async () => {
+  it('[AG-58] all steps reach the document as one edit, which has the deadline of one edit and fails as a whole', async () => {
     const asked: Pick<EditRequest, 'edit' | 'args'>[] = []
     const { run } = opened({ onEdit: (request) => asked.push(request) })
     expect(await run(steps(50))).toMatchObject({ kind: 'failure', code: 'ERR_ID_NOT_FOUND' })
     expect(asked).toMatchObject([{ edit: 'edit_document', args: { steps: { length: 50 } } }])
   })
 
-  it('[AG-58] [DIAG-17] steps whose diagrams are not laid out in time fail as a whole, and no edit is begun', async () => {
+  it('[AG-58] [DIAG-17] when a diagram of a step is not laid out in time, the call fails and no edit begins', async () => {
     let edits = 0
     const { run } = opened({
       onEdit: () => edits++,
@@ -37,7 +37,7 @@ describe('edit_document', () => {
   })
 })
 
-/** The tool over documents that refuse every edit. */
+/** Makes the tool over a document service that refuses every edit. */
 function opened(given: { onEdit(request: Pick<EditRequest, 'edit' | 'args'>): void; prepare?: StepDeps['layouts']['prepare'] }) {
   const documents = {
     require: async () => ({ version: 1 }),

@@ -20,10 +20,10 @@ const MOST_STEPS = 50
 const STEPS_PER_TOKEN = 10
 const PREFIX = 'service_'
 
-/** Edits that are no step: what they need from elsewhere is fetched before a write, once for a call. */
+/** Write tools that cannot be steps: each prepares something before its write, once for a call. */
 const NO_STEPS: ReadonlySet<string> = new Set(['edit_document', 'undo', 'add_file'])
 
-/** Arguments that belong to the call. [AG-54] */
+/** Arguments that belong to the whole call and not to a step. [AG-54] */
 const OF_THE_CALL = ['expectedVersion', 'dryRun', 'requestId', 'brief'] as const
 
 export interface StepDeps extends IconDeps {
@@ -34,7 +34,7 @@ export interface StepDeps extends IconDeps {
 
 type Checked = { readonly kind: 'steps'; readonly steps: readonly Step[]; readonly fixes: readonly Fix[] } | ToolFailure
 
-/** The tool that runs several edits as one. `tools`: the others, of which those that are one edit may be steps. [TOOL-edit_document] */
+/** Makes the tool that runs several edits as one. `tools`: the other tools; those that consist of one edit can be steps. [TOOL-edit_document] */
 export function editDocumentTool(edits: Editable, deps: StepDeps, tools: readonly ToolRow[]): ToolRow {
   const allowed = new Map(
     tools
@@ -117,12 +117,12 @@ export function editDocumentTool(edits: Editable, deps: StepDeps, tools: readonl
   }
 }
 
-/** After so many preparations that a change made useless, diagrams are fitted to where the shapes are. [AG-106] */
+/** After this many preparations that a change made outdated, the edit fits the diagrams to the moved shapes. [AG-106] */
 const MADE_AGAIN = 2
 
 /**
- * Makes before the write what would hold up a live document: layouts of diagrams, and ways of connectors unless only one step looks for
- * them and they are few. [AG-58, DIAG-17, CONC-13]
+ * Computes before the write whatever would hold up a live document: layouts of diagrams, and routes of connectors. A single step that routes
+ * is first left to the edit, which can route a few connectors itself. [AG-58, DIAG-17, CONC-13]
  */
 async function prepared(call: ToolCall, attempt: number, { documents, layouts, ...icons }: StepDeps): Promise<JsonObject> {
   const { docId, steps, expectedVersion } = call.args as unknown as EditDocument & { readonly docId: string }
@@ -138,7 +138,7 @@ async function prepared(call: ToolCall, attempt: number, { documents, layouts, .
   })
   if (!draws && routed === 1 && attempt === 0) return withIcons(isRouted.map((is) => (is ? { ways: 'few' } : null)))
   const body = await storedBody(documents, call.access, docId)
-  // Of a document that is gone every step is refused. Should it be there again, nothing was prepared for it.
+  // The document is gone, so the edit refuses every step. If the document is restored meanwhile, the edit finds nothing prepared.
   if (body === 'none')
     return withIcons(
       steps.map(({ tool }, i) => (isRouted[i] ? { ways: 'few' } : tool === 'generate_diagram' ? { isRefused: true } : null)),
@@ -149,13 +149,13 @@ async function prepared(call: ToolCall, attempt: number, { documents, layouts, .
   return withIcons(made.map((extra) => (extra?.drawn === undefined ? extra : { ...extra, fit })))
 }
 
-/** Of arguments that nobody has checked yet. */
+/** Counts the steps in arguments that are not checked yet. */
 function stepCount(args: unknown): number {
   const steps = typeof args === 'object' && args !== null ? (args as JsonObject)['steps'] : undefined
   return Array.isArray(steps) ? Math.min(steps.length, MOST_STEPS) : 0
 }
 
-/** Checks each step as its own tool would, before anything runs. [AG-53, AG-54] */
+/** Checks each step by the schema of its tool, before any step runs. [AG-53, AG-54] */
 function checkSteps({ docId, steps }: JsonObject, allowed: ReadonlyMap<string, ToolRow>): Checked {
   const checked: Step[] = []
   const fixes: Fix[] = []
@@ -174,7 +174,7 @@ function checkSteps({ docId, steps }: JsonObject, allowed: ReadonlyMap<string, T
   return { kind: 'steps', steps: checked, fixes }
 }
 
-/** The tool's own schema without what belongs to the call. */
+/** Returns the tool's schema without the arguments that belong to the whole call. */
 function stepSchema({ inputSchema }: ToolRow): ArgumentsSchema {
   const schema = inputSchema as unknown as ArgumentsSchema
   const left = new Set<string>(['docId', ...OF_THE_CALL])
@@ -220,7 +220,7 @@ function outsideToolsets({ view }: ToolCall, steps: readonly Step[], allowed: Re
   return inStep(at + 1, step.tool, { code: 'ERR_TOOL_DISABLED', message, facts: { tool, toolset } })
 }
 
-/** [AG-57] */
+/** Removes the results of the steps from a success, for a brief answer. [AG-57] */
 function withoutResults(outcome: ToolSuccess | ToolFailure): ToolSuccess | ToolFailure {
   if (outcome.kind === 'failure') return outcome
   const steps = outcome.structured['steps'] as readonly JsonObject[]

@@ -14,7 +14,7 @@ const head = { id: 'd', workspaceId: 'default', version: 7, facts: noFacts } as 
 
 const EFFECTS = { changed: 1, callId: 'call-000000000001' } as const
 
-/** The tools with a document service that returns `outcome`, and the requests it received. */
+/** The tools over a document service that returns `outcome`, with the requests that the service received. */
 function edited(outcome: Partial<EditOutcome>) {
   const asked: EditInput[] = []
   const told = { result: { pageId: 'p', ok: true }, effects: EFFECTS, fixes: [], warnings: [] }
@@ -47,7 +47,7 @@ describe('answers of an edit tool', () => {
     })
   })
 
-  it('[TOOL-20] [PROSE-47] the expected version is passed on for the check and for reading positions', async () => {
+  it('[TOOL-20] [PROSE-47] the expected version goes both to the version check and to the arguments of the edit', async () => {
     const { asked, run } = edited({})
     await run({ id: '@1', expectedVersion: 7, dryRun: true })
     await run({ id: 'blk-1' })
@@ -81,7 +81,7 @@ describe('answers of an edit tool', () => {
     expect(await edited(refusal).run({})).toEqual({ code: 'ERR_ID_NOT_FOUND', message: 'no such block', id: 'x' })
   })
 
-  it('[TOOL-19] [CANVAS-23] an edit of a locked document warns with the name of the lock holder, shortened, and writes', async () => {
+  it('[TOOL-19] [CANVAS-23] an edit of a locked document is written, with a warning that names the lock holder', async () => {
     const locked = (carried: Readonly<Record<string, Json>>) =>
       edited({ head: { ...head, facts: { ...noFacts, carried } } }).run({})
     expect(await locked({ lockedBy: 'u1', lockedByName: 'Ada' })).toMatchObject({
@@ -94,7 +94,7 @@ describe('answers of an edit tool', () => {
 })
 
 describe('presence of an agent', () => {
-  it('[PRES-2] an agent is shown under the name of its client, in a colour of its principal', () => {
+  it('[PRES-2] an agent is shown under the name of its client, in a colour that depends on its principal', () => {
     const { access } = toolCall({})
     expect(agentOf({ access, clientName: `  ${'é'.repeat(70)} ` }).name).toBe('é'.repeat(64))
     for (const clientName of [null, ' ']) expect(agentOf({ access, clientName }).name).toBe('Agent')

@@ -25,17 +25,17 @@ export interface EditTool
   readonly input: ArgumentsSchema & JsonObject
   /** Members of each success besides `serverVersion`. */
   readonly result: readonly string[]
-  /** Members that only some successes have. */
+  /** Result members that only some successes have. */
   readonly more?: readonly string[]
-  /** Members that mean something of their own in this tool. */
+  /** Schemas of result members that have another meaning in this tool than in others. */
   readonly members?: OutputMembers
   readonly hints?: readonly Hint[]
   /**
-   * Fetches what the edit needs from elsewhere and returns it as extra members of the edit's arguments. Runs after the caller's right to
-   * edit was checked and before the edit, also before a dry run. When it refuses, nothing is written. Runs again when the edit finds the
-   * values outdated. [REF-5, TOOL-21, DIAG-10]
+   * Fetches or computes what the edit needs and returns it as extra arguments of the edit. Runs after the caller's right to edit was checked and
+   * before the edit, also for a dry run. When it refuses, nothing is written. Runs again when the edit finds the result outdated. [REF-5,
+   * TOOL-21, DIAG-10]
    *
-   * @param attempt from 0
+   * @param attempt counts from 0
    */
   readonly prepare?: (call: ToolCall, attempt: number) => Promise<JsonObject | Refusal>
 }
@@ -85,14 +85,14 @@ async function prepared(
   try {
     await documents.require(call.access, call.args['docId'] as string, 'edit')
   } catch (error) {
-    // The edit itself fails with the same refusal, reported with a code of the tools.
+    // The edit itself fails with the same refusal and reports it with a code of the tools.
     if (error instanceof RelayError) return {}
     throw error
   }
   return prepare(call)
 }
 
-/** Runs an edit and converts its outcome into the answer of a call. `more`: extra members of the edit's arguments. */
+/** Runs an edit and converts its outcome into the answer of a call. `more`: extra arguments of the edit. */
 export async function runEdit(
   documents: Editable,
   edit: EditName,
@@ -108,7 +108,7 @@ function tryEdit(documents: Editable, edit: EditName, call: ToolCall, more: Json
   return documents.edit(call.access, {
     id: docId as string,
     edit,
-    // `expectedVersion` stays among the arguments: an edit that has it may accept positions. [PROSE-47]
+    // `expectedVersion` stays in the arguments, because only an edit with an expected version accepts handles. [PROSE-47]
     args: { docId, ...args, ...more, naming: call.naming },
     expectedVersion: typeof expectedVersion === 'number' ? expectedVersion : null,
     dryRun: dryRun === true,
@@ -138,13 +138,13 @@ function answerOf(edit: EditName, outcome: EditOutcome, { args }: ToolCall): Too
   })
 }
 
-/** [AG-32] */
+/** Returns a warning when the edit changed nothing. [AG-32] */
 function whyUnchanged(edit: EditName, { changed }: Effects): readonly Warning[] {
   const warning = changed > 0 ? null : unchangedWarning(edit)
   return warning === null ? [] : [warning]
 }
 
-/** Members that a caller can do without, and the totals that belong to them. [AG-43] */
+/** Members that a brief answer leaves out. [AG-43] */
 const BRIEF: ReadonlySet<string> = new Set(['blocks', 'table', 'outline'])
 
 function isBriefable(result: readonly string[]): boolean {

@@ -10,7 +10,7 @@ import type { ReadingDeps } from './reading.ts'
 
 const hashOf = (i: number): string => i.toString(16).padStart(64, '0')
 
-/** The tools over a document with `count` file shapes. The workspace holds the blobs of those with an even number. */
+/** The tools over a document with `count` file shapes. The workspace holds the blobs of the shapes with even numbers. */
 function filesOf(count: number, more: { readonly mimeType?: string; readonly lost?: boolean } = {}) {
   const found: string[] = []
   const ttls: (number | undefined)[] = []
@@ -54,7 +54,7 @@ function filesOf(count: number, more: { readonly mimeType?: string; readonly los
 }
 
 describe('list_files', () => {
-  it('[FILE-1] [TOOL-23] list_files asks the store only for the files of one page, and the pages list all files', async () => {
+  it('[FILE-1] [TOOL-23] list_files looks up only the files of one page; the pages together list all files', async () => {
     const { found, run } = filesOf(2_000)
     const held: boolean[] = []
     let cursor: unknown
@@ -88,13 +88,13 @@ describe('get_file', () => {
     expect(ttls).toEqual([300])
   })
 
-  it('[FILE-3] a file with an unknown stored type is returned with the type named by the document', async () => {
+  it('[FILE-3] a file stored with an unknown type is returned with the type that the document names', async () => {
     expect(await filesOf(1, { mimeType: 'application/octet-stream' }).run('get_file', { id: 's0' })).toMatchObject({
       mimeType: 'application/pdf',
     })
   })
 
-  it('[FILE-3] a file that is not held, or whose bytes are missing, is not found', async () => {
+  it('[FILE-3] a file that the workspace does not hold, or whose bytes are missing, is not found', async () => {
     expect(await filesOf(2).run('get_file', { id: 's1' })).toMatchObject({ code: 'ERR_FILE_NOT_FOUND', hash: hashOf(1) })
     expect(await filesOf(1, { lost: true }).run('get_file', { id: 's0' })).toMatchObject({
       code: 'ERR_FILE_NOT_FOUND',

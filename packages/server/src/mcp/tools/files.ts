@@ -75,8 +75,8 @@ async function listFiles(call: ToolCall, deps: FileDeps): Promise<ToolSuccess | 
 }
 
 /**
- * Reads the list and looks up only the files in it, not all files of the document. Whether a file is held changes its size in the answer,
- * so a second reading may show other files, which are looked up next.
+ * Reads one page of the list and looks up only the files on it. Whether a file is held changes its size in the answer, so the next reading
+ * may list other files; those are looked up next.
  */
 async function readWithFiles(
   document: OpenDocument,
@@ -154,7 +154,7 @@ export async function findWhole(access: Access, hash: string, blobs: Pick<Blobs,
   }
 }
 
-/** Whether the bytes are absent, or differ from their hash. An outage of the store is neither. [FILE-3, BLOB-23] */
+/** Whether the stored bytes are missing or differ from their hash. An unreachable store is neither. [FILE-3, BLOB-23] */
 function isLost(error: unknown): boolean {
   if (!(error instanceof RelayError)) return false
   return error.code === 'NOT_FOUND' || (error.code === 'BLOB_STORE_ERROR' && error.details['reason'] === 'damaged')

@@ -15,7 +15,7 @@ export function getSkills(skills: SkillsFor): ToolRow {
     errors: { ERR_SKILL_NOT_FOUND: { skill: 'nope' } },
     examples: [{}, { skill: 'edit-tables' }],
     inputSchema: input({}, { skill: TEXT }),
-    // The members of a success depend on the argument.
+    // Which members a success has depends on the argument.
     outputSchema: output([], ['contentContract', 'skills', 'skill', 'content']),
     annotations: annotations('RO', 'ID'),
     toolset: 'read',
@@ -37,7 +37,7 @@ export function getSkills(skills: SkillsFor): ToolRow {
   }
 }
 
-/** A recipe as the catalogue lists it. What its arguments mean stands in `prompts/list`: every model reads the catalogue before its first write. */
+/** Returns a recipe for the catalogue. Argument descriptions are only in `prompts/list`, since each model reads the catalogue. */
 function listed({ arguments: args, ...skill }: Skill): object {
   return { ...skill, arguments: args.map(({ name, required }) => (required ? { name, required } : { name })) }
 }

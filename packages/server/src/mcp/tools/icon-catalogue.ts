@@ -17,14 +17,14 @@ export interface IconQuery {
   readonly query?: string | undefined
   readonly category?: string | undefined
   readonly limit?: number | undefined
-  /** The page begins after this id. */
+  /** The page begins after the icon with this id. */
   readonly after: string | null
 }
 
 export interface IconPage {
   readonly icons: readonly Icon[]
   readonly total: number
-  /** The next page begins after this id. */
+  /** Cursor of the next page: the id of the last icon on this page. */
   readonly next: string | null
 }
 
@@ -37,7 +37,7 @@ export function openIconCatalogue(): IconCatalogue {
   return iconCatalogue(slugs)
 }
 
-/** `slugs`: by category, its slugs separated by spaces. */
+/** Makes the catalogue. `slugs`: the slugs of each category, separated by spaces. */
 export function iconCatalogue(slugs: Readonly<Record<string, string>>): IconCatalogue {
   const icons = Object.entries(slugs).flatMap(([category, text]) =>
     text.split(' ').map((slug) => ({ id: `builtin:${slug}`, name: nameOf(slug), category })),
@@ -51,8 +51,8 @@ function nameOf(slug: string): string {
 }
 
 /**
- * One page of the matching icons. A cursor names the last icon and not a number, so it stays valid when the catalogue changes. [ICON-2,
- * TOOL-25]
+ * Returns one page of the matching icons. A cursor is the id of the last icon and not a number, so it stays valid when the catalogue changes.
+ * [ICON-2, TOOL-25]
  */
 export function findIcons({ icons }: IconCatalogue, { query, category, limit, after }: IconQuery): IconPage {
   const wanted = query?.trim().toLowerCase() ?? ''

@@ -70,7 +70,7 @@ describe('list_icons', () => {
     expect((await listed({ category: 'b' }, serverOf(small)))['total']).toBe(0)
   })
 
-  it('[ICON-2] list_icons with a limit outside 1 to 200 acts as with the nearest bound', async () => {
+  it('[ICON-2] list_icons with a limit outside 1 to 200 uses the nearest bound', async () => {
     for (const [limit, returned] of [
       [-5, 1],
       [0, 1],
@@ -111,7 +111,7 @@ describe('get_skills', () => {
     expect(recipe).toEqual({ skill: 'edit-tables', content: expect.stringMatching(/^# Edit a table\n/) })
   })
 
-  it('[SKILL-1] an unknown recipe is refused with the known ones', async () => {
+  it('[SKILL-1] an unknown recipe name is refused with the known names', async () => {
     expect(await call('get_skills', { skill: 'contract' })).toMatchObject({
       isError: true,
       structuredContent: {

@@ -8,7 +8,7 @@ import { runTool, toolCall } from '../testing/tool-call.ts'
 import type { JsonObject } from '../tool.ts'
 import { readTools } from './reads.ts'
 
-/** Bound for shared machines; on a machine of its own pauses stay below 100 ms. */
+/** Longest allowed pause of the event loop on a shared machine; on a quiet one pauses stay below 100 ms. */
 const MAX_PAUSE_MS = 250
 
 const pictures = { picture: () => Promise.reject(new Error('no picture is asked for')) }
@@ -80,7 +80,7 @@ it('[TOOL-24] the parts of a page together are the whole page', async () => {
 })
 
 it('[CONC-13] [PROSE-21] a body above 64 KiB is parsed in another thread', async () => {
-  // The threads get no time here; the main thread is not limited.
+  // With a deadline of 0 ms every task thread is too late, while the main thread has no deadline.
   await using hurried = openBodies({ maxBytes: 1_048_576, log: silentLogger, deadlineMs: 0 })
   const facts = { id: 'd', serverVersion: 1, source: 'relay', modifiedAt: 0, access: 'view', collectionId: null } as const
   const read = (bytes: number) => {

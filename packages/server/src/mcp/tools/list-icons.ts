@@ -7,7 +7,7 @@ import { annotations, input, INTEGER, TEXT } from './schema.ts'
 import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** [AG-33] */
+/** The fix for a blank query. [AG-33] */
 const BLANK_QUERY: Fix = { action: 'dropped_invalid', field: 'query', reason: 'blank text counts as absent' }
 
 /** The tool `list_icons`. [TOOL-list_icons] */
@@ -20,7 +20,7 @@ export function listIcons(catalogue: IconCatalogue): ToolRow {
     errors: {},
     examples: [{ query: 'database', limit: 5 }],
     needless: { query: { told: { query: ' ' } } },
-    // A limit outside 1-200 acts as the nearest bound, so the schema states none. [ICON-2]
+    // The schema states no limits, because a limit outside 1-200 is replaced by the nearest bound. [ICON-2]
     inputSchema: input({}, { query: TEXT, category: TEXT, limit: INTEGER, cursor: TEXT }),
     outputSchema: output(['icons', 'returned', 'total'], ['categories', 'nextCursor']),
     annotations: annotations('RO', 'ID'),

@@ -9,7 +9,7 @@ interface NamedDeps {
 
 const MOST_NAMED = 3
 
-/** A tool that, asked for a document by its name, answers which readable documents have that name. [AG-85] */
+/** Wraps a tool so that a call with a document's name in place of its id is answered with the readable documents of that name. [AG-85] */
 export function withNamedDocuments(tool: ToolRow, deps: NamedDeps): ToolRow {
   return { ...tool, run: async (call) => withNearest(await tool.run(call), call, deps) }
 }

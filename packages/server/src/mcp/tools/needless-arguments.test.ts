@@ -2,15 +2,15 @@ import { expect, it } from 'vitest'
 import type { ArgumentsSchema } from '../arguments.ts'
 import { TOOL_ROWS } from './all-tools.ts'
 
-/** Arguments of many tools that always have an effect: they say of which version, how often, whether and how briefly. */
+/** Arguments of many tools that have an effect in every call. */
 const OF_CALLS = new Set(['expectedVersion', 'dryRun', 'requestId', 'brief'])
 
-/** Optional arguments that have an effect in every call which is not refused, by tool. A default that is spelled out counts as one. [AG-33] */
+/** By tool: optional arguments that have an effect in every call that succeeds. An explicit default counts as an effect. [AG-33] */
 const ALWAYS: Readonly<Record<string, string>> = {
   list_documents: 'query limit cursor',
   get_page: 'lint image limit cursor',
   get_shape: 'image',
-  // Which page is shown, how, and with or without names.
+  // The arguments choose the page, its format, and whether ids are shown.
   get_prose: 'pageId format id ids',
   get_outline: 'pageId',
   list_references: 'limit cursor',
@@ -18,7 +18,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   list_icons: 'category limit cursor',
   list_files: 'limit cursor',
   get_file: 'id',
-  // Both are compared when both come.
+  // Given both, the tool compares them.
   get_table: 'id anchor',
   create_document: 'name',
   add_prose_page: 'name content',
@@ -27,13 +27,13 @@ const ALWAYS: Readonly<Record<string, string>> = {
   delete_block: 'id anchor untilId',
   move_block: 'id anchor untilId targetId targetAnchor toPageId side',
   insert_section: 'body',
-  // The subsections of a section that has none go along.
+  // `withSubsections` also has an effect on a section without subsections.
   restructure_outline: 'index withSubsections',
   delete_section: 'withSubsections',
   edit_table: 'id anchor',
   add_canvas_page: 'name',
   connect: 'fromAnchor toAnchor label routing',
-  // The answer tells them also where there is no edge and one node.
+  // The answer names layout, direction and routing even for a single node without edges.
   generate_diagram: 'edges layout direction routing',
   add_file: 'url base64 blobRef mimeType x y width height label',
   add_reference: 'doi items',
@@ -47,7 +47,7 @@ const ALWAYS: Readonly<Record<string, string>> = {
   wait_for_change: 'timeoutSecs agents',
 }
 
-/** The members of the items of `edit_text` are arguments too: each edit is a call of its own. */
+/** Lists optional arguments. For `edit_text` includes the members of its items, because each edit counts as a call of its own. */
 function optionalArguments({ properties, required = [] }: ArgumentsSchema): readonly string[] {
   const own = Object.keys(properties).filter((name) => !required.includes(name) && !OF_CALLS.has(name))
   const items = properties['edits']?.items
@@ -55,7 +55,7 @@ function optionalArguments({ properties, required = [] }: ArgumentsSchema): read
   return [...own, ...inner.filter((name) => name !== 'edits[0].find')]
 }
 
-it('[AG-33] of every optional argument of every tool it is known whether it always has an effect, or in which call it has none', () => {
+it('[AG-33] for every optional argument the tables say that it always has an effect, or name a call without one', () => {
   const known = TOOL_ROWS.map(({ name, needless = {} }) => {
     const always = (ALWAYS[name] ?? '').split(' ').filter((argument) => argument !== '')
     return [name, [...always, ...Object.keys(needless)].sort()]

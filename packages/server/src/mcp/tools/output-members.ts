@@ -1,7 +1,7 @@
 import { shapeKinds } from '@docrelay/model/canvas/shape-kinds'
 import type { JsonObject, RateBucket } from '../tool.ts'
 
-/** Schemas of the values that answers hold, to the depth of two members. [AG-94] */
+/** Schemas of members of answers, nested at most two levels deep. [AG-94] */
 export type OutputMembers = Readonly<Record<string, JsonObject>>
 
 export const STRING = { type: 'string' } as const
@@ -12,7 +12,7 @@ const ARRAY = { type: 'array' } as const
 export const orNull = (type: string) => ({ type: [type, 'null'] })
 export const STRINGS = { type: 'array', items: STRING } as const
 
-/** Members that have nothing but a type, by that type. */
+/** Makes schemas that state only a type, from the names listed under each type. */
 export function members(
   types: { readonly [type in 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object']?: string },
 ): OutputMembers {
@@ -26,14 +26,14 @@ export function members(
   )
 }
 
-/** An object that may have further members. */
+/** Makes the schema of an object that may have further members. */
 const object = (properties: OutputMembers): JsonObject => ({ type: 'object', properties })
 export const listOf = (properties: OutputMembers): JsonObject => ({ type: 'array', items: object(properties) })
 
 const BLOCK = members({ string: 'id type text' })
 const OUTLINE = members({ string: 'title id', integer: 'index level words' })
 
-/** A shape as tools show it; what each kind shows besides comes from the table of the kinds. [CANVAS-16] */
+/** The members that tools show of every shape; the table of shape kinds adds the members of each kind. [CANVAS-16] */
 const SHAPE: OutputMembers = {
   ...members({
     string: 'id stamp kind type text startAnchor endAnchor startArrowStyle endArrowStyle routingMode iconId iconDisplayMode',
@@ -48,12 +48,12 @@ const SHAPE: OutputMembers = {
   ),
 }
 
-/** What is known of an item of the library whoever stored it. */
+/** An item of the reference library. Only its id has a type that every writer keeps. */
 const CSL = members({ string: 'id' })
 
-/** `places`: members that say which of several things given is meant. */
+/** Makes the members for fixes. `places`: members that name the step, shape, node or edge of a fix. */
 export const fixes = (bucket: RateBucket, places: string): OutputMembers => ({
-  // Reads fix arguments only.
+  // Fixes of reads concern arguments only.
   fixes: listOf(members({ string: `action reason field${bucket === 'write' ? ' path nodeType' : ''}`, integer: places })),
   fixesTotal: COUNT,
 })
@@ -62,7 +62,7 @@ export const warnings = (places: string): OutputMembers => ({
   warningsTotal: COUNT,
 })
 
-/** The members of answers that mean the same in every tool. */
+/** Schemas of result members that mean the same in every tool. */
 export const MEMBERS: OutputMembers = {
   ...members({
     string:
@@ -125,16 +125,16 @@ export const MEMBERS: OutputMembers = {
   ...warnings(''),
 }
 
-/** By list: the member that says how many there were when the list is shortened. */
+/** By list: the member with the full number of items when the list is shortened. */
 export const TOTALS: Readonly<Record<string, string>> = { blocks: 'blocksTotal', kept: 'keptTotal', removed: 'removedTotal' }
 
 const PLACE = members({ integer: 'row col rowspan colspan' })
 const WHO = object(members({ string: 'id kind name' }))
-/** A block or a shape as it is now; the content of a shape is an object. */
+/** A block or a shape in its current state; the content of a shape is an object. */
 const NOW: OutputMembers = { ...members({ string: 'id type', boolean: 'cut' }), content: { type: ['string', 'object'] } }
 const UNSEEN = listOf({ ...NOW, changedBy: { type: 'object' } })
 
-/** The facts of failures. One name means the same in all of them, but for the types that are named in pairs. [TOOL-28] */
+/** Schemas of the facts of failures. A fact has one meaning in all failures; some have several types. [TOOL-28] */
 export const FACTS: OutputMembers = {
   ...members({
     string:
@@ -143,10 +143,10 @@ export const FACTS: OutputMembers = {
       'bytes characters col cols count edge edges edit index maxBytes more node nodes open row rows sectionCount serverVersion shape sizeBytes status step tableCount tableIndex total words',
     boolean: 'deleted retryable seen',
   }),
-  // What the caller gave, whatever it was.
+  // The value that the caller sent, of any type.
   got: { type: ['string', 'number', 'boolean', 'object', 'array', 'null'] },
   max: { type: ['integer', 'object'] },
-  // `null`: the caller gave none.
+  // `null` when the caller sent none.
   id: orNull('string'),
   callId: orNull('string'),
   allowed: STRINGS,

@@ -4,8 +4,8 @@ import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from './tool-errors.ts'
 import type { ToolRow } from './tool-row.ts'
 
 /**
- * The output schema of a row: lists the members of a success and requires those that every success has; a failure has other members. [TOOL-5]
- * `own` are members that mean something of their own in this tool. Members of answers to every call stay out; `completeOutput` adds them.
+ * Makes the output schema of a row: the members of a success, requiring those that every success has. A failure has other members. `own`: members
+ * with another meaning in this tool. Members of the answers of every tool are left out; `completeOutput` adds them. [TOOL-5]
  */
 export function output(required: readonly string[], optional: readonly string[] = [], own: OutputMembers = {}): JsonObject {
   return {
@@ -22,9 +22,9 @@ function typeOf(name: string): JsonObject {
 }
 
 /**
- * The output schema as it is listed: with the members that a success may have whatever the tool, and the facts of the failures that the tool
- * has of its own. Facts of failures that any tool may have stand in the table of codes only, since the list has no room to repeat them 52
- * times. What success and failure have under one name has either type. [AG-94]
+ * Completes an output schema for the tool list: adds the members that a success of any tool may have, and the facts of failures that only
+ * this tool has. Facts of failures that every tool shares are only in the table of codes, to keep the list short. A name used by success and
+ * failure gets both types. [AG-94]
  */
 export function completeOutput(tool: ToolRow): JsonObject {
   const own = tool.outputSchema['properties'] as OutputMembers
@@ -46,14 +46,14 @@ function factType(fact: string): JsonObject {
   return type
 }
 
-/** What the fixes and warnings of a tool name besides a field: the place of a shape, a node or an edge among those given, or a step. */
+/** By tool: members of its fixes and warnings that name the shape, node, edge or step they are about. */
 const PLACES: Readonly<Record<string, readonly [fixes: string, warnings: string]>> = {
   add_shapes: ['shape', 'shape'],
   generate_diagram: ['node edge', 'node edge'],
   edit_document: ['shape node edge step', 'shape node edge step'],
 }
 
-/** Members that answers have for other reasons than the tool. */
+/** Returns members that come from arguments or kind of the tool, such as `dryRun` and `fixes`. */
 function sharedBy({ bucket, access, name, inputSchema }: ToolRow, own: OutputMembers): OutputMembers {
   const takes = (argument: string): boolean => Object.hasOwn(inputSchema['properties'] as object, argument)
   const [inFixes, inWarnings] = PLACES[name] ?? ['', '']
@@ -73,7 +73,7 @@ function sharedBy({ bucket, access, name, inputSchema }: ToolRow, own: OutputMem
   }
 }
 
-/** A value of either of two types. */
+/** Combines two schemas: a value may have the type of either. */
 function either(a: JsonObject, b: JsonObject): JsonObject {
   if (JSON.stringify(a) === JSON.stringify(b)) return a
   const types = [...new Set([a['type'], b['type']].flat())]

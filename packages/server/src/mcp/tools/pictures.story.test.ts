@@ -19,7 +19,7 @@ const few = [box('a', 0, 0, 'One'), box('b', 250, 0, 'Two'), box('far', 9_000, 0
 let relay: RestRelay
 let bodies: Bodies
 let previews: Previews
-/** One whose threads may take their time while other tests hold the processor: a picture that comes too late is no picture. */
+/** Opens a pool whose threads may be slow while other tests use the processor; a late picture would count as none. */
 const patientPool = () =>
   openTaskPool<PreviewTask, PreviewResult>({
     entry: new URL('../../previews/preview-worker.ts', import.meta.url),
@@ -68,7 +68,7 @@ it('[AG-109] a page comes with a picture only when requested, at most 1,568 pixe
   expect(sizeOf(seen.pictures?.[0])[0]).toBeLessThanOrEqual(1_568)
 })
 
-it('[AG-109] the picture of a shape shows 200 units around it and nothing further away', async () => {
+it('[AG-109] the picture of a shape shows up to 200 units around the shape', async () => {
   const near = await read('get_shape', { id: 'a', image: true })
   expect(sizeOf(near.pictures?.[0])).toEqual([120 + 400, 70 + 400])
   const again = async (id: string, more: JsonObject) => {
@@ -90,7 +90,7 @@ it('[AG-109] the picture of a page with 500 shapes is scaled down to at most 100
   expect(Number(whole.headers.get('content-length'))).toBeGreaterThan(100_000)
   const { pictures } = await read('get_page', { image: true })
   expect(pictures?.[0]?.byteLength).toBeLessThanOrEqual(100_000)
-  // The image is not made much smaller than the limit requires.
+  // Shrinking the image no more than needed keeps it above half of the limit.
   expect(pictures?.[0]?.byteLength).toBeGreaterThan(50_000)
   expect(Math.max(...sizeOf(pictures?.[0]))).toBeLessThanOrEqual(1_568)
 })
@@ -135,7 +135,7 @@ it('[MCP-54] a read with a picture takes five tokens, any other read one', () =>
   const tools = readTools({ documents: relay.documents, bodies, pictures: previews, wasDeleted: async () => false })
   const price = (name: string, args: unknown) => tools.find((tool) => tool.name === name)?.tokens?.(args) ?? 1
   for (const name of ['get_page', 'get_shape']) {
-    // JSON that is sent as a string counts as what it says. [AG-93]
+    // A boolean sent as a JSON string counts as that boolean. [AG-93]
     for (const image of [true, 'true']) expect(price(name, { image })).toBe(5)
     for (const args of [{}, { image: false }, { image: 'yes' }, { lint: true }, null, undefined, 'image'])
       expect(price(name, args)).toBe(1)

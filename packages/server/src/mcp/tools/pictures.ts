@@ -10,12 +10,12 @@ export interface PictureDeps {
 
 const IMAGE_TOKENS = 5
 
-/** How many tokens of the read bucket a read costs; more with a picture. [MCP-54, AG-109] */
+/** Returns the tokens of the read bucket that a read costs; a read with a picture costs more. [MCP-54, AG-109] */
 export function readTokens(args: unknown): number {
   return typeof args === 'object' && args !== null && 'image' in args && isTrue(args.image) ? IMAGE_TOKENS : 1
 }
 
-/** JSON sent as a string counts as well. [AG-93] */
+/** Whether a value is `true`, or the string "true", which arguments may have instead. [AG-93] */
 function isTrue(value: unknown): boolean {
   return value === true || (typeof value === 'string' && value.trim() === 'true')
 }
@@ -27,9 +27,9 @@ interface ReadVersion {
 }
 
 /**
- * Runs a read of a page or a shape that also returns a picture. While the picture waits for its turn, no body is kept in memory. When the
- * document has changed by then, the read is repeated, so that text and picture show the same version. A picture that cannot be drawn
- * becomes a warning. [AG-109]
+ * Runs a read of a page or a shape that also returns a picture. No body is kept in memory while the picture waits for its turn. If the document
+ * changes meanwhile, the read is repeated, so that text and picture show the same version. If drawing fails, a warning replaces the picture.
+ * [AG-109]
  */
 export async function readWithPicture(
   name: ReadName,
@@ -65,7 +65,7 @@ export async function readWithPicture(
   return success({ ...reading.result, warnings: [{ reason, field: 'image' }] })
 }
 
-/** An empty body, for a document or page that has been deleted meanwhile. */
+/** An empty body, used when the document or page was deleted meanwhile. */
 const NOTHING = Buffer.from('{}')
 
 /** Reads once and keeps only the result, so that the body can be freed. */

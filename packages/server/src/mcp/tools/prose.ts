@@ -20,7 +20,7 @@ import {
   VERSIONED,
 } from './schema.ts'
 
-/** What an edit is about: a block by its id or by its whole text. */
+/** Makes the arguments that name the block to edit: its id, or `anchor`, its whole text. */
 const address = (description: string) => ({ id: described(TEXT, description), anchor: TEXT })
 const WITH_SUBSECTIONS = described(FLAG, 'deeper sections too')
 const BLOCKS = ['pageId', 'ok', 'blocks'] as const
@@ -222,7 +222,7 @@ const TOOLS: readonly EditTool[] = [
     needless: {
       format: { refused: { pageId: 'p', level: 2, title: 'x', format: 'html' } },
       position: { refused: { pageId: 'p', level: 2, title: 'x', position: 'start', afterId: 'blk-h' } },
-      // `afterIndex` wins over `position`. [PROSE-62]
+      // When both are given, `afterIndex` overrides `position`. [PROSE-62]
       afterIndex: { told: { pageId: 'p', level: 2, title: 'x', position: 'start', afterIndex: 0 } },
       afterId: { refused: { pageId: 'p', level: 2, title: 'x', afterId: 'blk-h', afterIndex: 0 } },
       withSubsections: { refused: { pageId: 'p', level: 2, title: 'x', withSubsections: true } },
@@ -319,7 +319,7 @@ const TOOLS: readonly EditTool[] = [
       { op: 'toggleHeaderColumn' },
       { op: 'setColumnWidth', col: 0, width: 120 },
     ].map((op) => ({ pageId: 'p', tableIndex: 2, ...op })),
-    // No operation uses what another one takes. [TABLE-8]
+    // For each argument of a table operation: a call of another operation, which does not use it. [TABLE-8]
     needless: {
       ...Object.fromEntries(
         Object.entries({

@@ -16,7 +16,7 @@ interface ReadTool extends Pick<ToolRow, 'place' | 'title' | 'description' | 'er
   readonly input: ArgumentsSchema & JsonObject
   readonly result: readonly string[]
   readonly more?: readonly string[]
-  /** Members that mean something of their own in this tool. */
+  /** Schemas of result members that have another meaning in this tool than in others. */
   readonly members?: OutputMembers
 }
 

@@ -17,7 +17,7 @@ export function referenceTools(documents: Editable, dois: DoiResolver): readonly
       title: 'Add reference',
       description: 'Add CSL-JSON items or a DOI. Returns ids to cite.',
       toolset: 'citations',
-      // Items are checked by the edit, which has a code for invalid ones.
+      // The schema leaves items open, because the edit checks them and has a code for invalid ones.
       input: input(DOCUMENT, { doi: TEXT, items: { type: 'array', minItems: 1, maxItems: 200, items: ITEM }, ...VERSIONED }),
       result: ['added', 'addedCount', 'skipped', 'duplicates'],
       hints: ['ID', 'OW'],

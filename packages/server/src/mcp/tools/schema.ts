@@ -13,19 +13,19 @@ export const INDEX = { type: 'integer', minimum: 0 } as const
 
 export const DOCUMENT = { docId: TEXT } as const
 export const PAGE = { docId: TEXT, pageId: TEXT } as const
-/** A value with what it does, for arguments whose name does not tell it. [AG-90] */
+/** Adds a description to a schema, for arguments whose name does not explain them. [AG-90] */
 export function described<T extends ValueSchema>(schema: T, description: string): T & { readonly description: string } {
   return { ...schema, description }
 }
 
-/** An id as answers print it; with its stamp it stands for what the caller saw. [AG-6] */
+/** An id as answers print it, with its stamp, which tells the version of the block that the caller saw. [AG-6] */
 export const AS_PRINTED = described(TEXT, 'as printed')
 /** The shorthands of TOOL-29: V, R and L. */
 export const VERSIONED = { expectedVersion: described(INTEGER, 'or fail'), dryRun: FLAG } as const
 export const REPEATABLE = { requestId: TEXT } as const
 export const PAGED = { limit: { type: 'integer', minimum: 1 }, cursor: TEXT } as const
 export const CONTENT = { type: 'string', maxLength: CONTENT_LENGTH } as const
-/** One of these words. [AG-92] */
+/** Makes the schema of a string with these values. [AG-92] */
 export const oneOf = (...words: readonly string[]) => ({ type: 'string', enum: words }) as const
 export const FORMAT = oneOf('markdown', 'md', 'html')
 export const SIDE = oneOf('before', 'after')

@@ -55,7 +55,7 @@ async function search({ access, args, signal, naming }: ToolCall, deps: SearchTo
   }
 }
 
-/** Arguments that passed the schema, as a request; what is wrong with them shows without a document. [MCP-3] */
+/** Converts checked arguments into a search request, or a failure that shows without reading a document. [MCP-3] */
 function requestOf(args: JsonObject, naming: Naming = 'stamped'): SearchRequest | ToolFailure {
   const { query: text, docId = null, limit = DEFAULT_LIMIT, cursor } = args as unknown as SearchArguments
   const query = readQuery(text)

@@ -11,14 +11,14 @@ export interface IconDeps {
   readonly blobs: Pick<Blobs, 'find'>
 }
 
-/** Only this many ids get suggestions, since each comparison takes milliseconds. */
+/** At most this many ids get suggestions, since each comparison takes milliseconds. */
 const MAX_COMPARED = 5
 /** Limit on concurrent look-ups, since each may be a request to a store. */
 const ASKED_AT_ONCE = 32
 
 /**
- * Computes the argument `unknownIcons` of shape edits: each `iconId` of the call that this relay does not know, with the most similar known
- * ids. The document model knows neither the catalogue nor the blobs of a workspace. [ICON-3, ICON-4]
+ * Computes the argument `unknownIcons` of shape edits: each `iconId` in the call that this relay does not know, with the most similar known ids.
+ * The document model cannot do so: it knows neither the catalogue nor the blobs of a workspace. [ICON-3, ICON-4]
  */
 export async function unknownIconsOf({ args, access }: ToolCall, { icons, blobs }: IconDeps): Promise<JsonObject> {
   const shapes = [args['shape'], args['patch'], ...((args['shapes'] ?? []) as readonly unknown[])]
@@ -55,7 +55,7 @@ async function holds(access: Access, hash: string, blobs: IconDeps['blobs']): Pr
   }
 }
 
-/** Icons that share a word with the id come first, because only the first part of a long list is compared. A hash resembles no icon. */
+/** Returns similar icons; none for a hash. Icons that share a word with the id go first, since only part of a long list is compared. */
 function nearestIcons(id: string, icons: readonly Icon[]): readonly string[] {
   if (bareHash(id) !== null) return []
   const slug = id

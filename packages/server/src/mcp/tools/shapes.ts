@@ -6,7 +6,7 @@ import type { ToolRow } from './tool-row.ts'
 import { type IconDeps, unknownIconsOf } from './shape-icons.ts'
 import { type WaysDeps, waysOf } from './ways.ts'
 
-/** Open: members that a shape cannot have are reported as fixes. [TOOL-4, CANVAS-14] */
+/** Any object: a member that a shape cannot have is reported as a fix and not refused. [TOOL-4, CANVAS-14] */
 const SHAPE = { type: 'object' } as const
 
 /** The tools that edit shapes. [TOOL-add_shape … TOOL-reorder_shapes] */

@@ -5,7 +5,7 @@
  */
 export function skillText(source: string, tools: ReadonlySet<string>): string {
   let step = 0
-  /** The fence of the current example; numbers in an example are content and stay. */
+  /** The fence of the current code example; numbers inside an example stay unchanged. */
   let fence: string | null = null
   const lines = keptLines(source, tools).map((line) => {
     const mark = /^`{3,}/.exec(line)?.[0] ?? null

@@ -35,7 +35,7 @@ const TEXTS = textsOf(LIBRARY).map(([name, text]) => ({ name, text }))
 const EVERY_TOOL: ReadonlySet<string> = new Set(SPEC_ROWS.map(({ name }) => name))
 const bytes = (text: string): number => Buffer.byteLength(text)
 
-/** The content of fences of three or more backticks, with its language. */
+/** Returns the content and language of each code example, fenced by three or more backticks. */
 function examples(text: string): readonly { readonly language: string; readonly code: string }[] {
   return [...text.matchAll(/^(`{3,})(\w+)\n([\s\S]*?)\n\1$/gm)].map(([, , language = '', code = '']) => ({ language, code }))
 }
@@ -105,7 +105,7 @@ it('[SKILL-4] with every tool built there are the seven recipes with their argum
   ])
 })
 
-it('[SKILL-4] without a diagram tool the recipe for diagrams is left out', () => {
+it('[SKILL-4] in a build without the diagram tool the recipe for diagrams is left out', () => {
   const { skills, recipe } = openSkills(new Set(['get_page', 'connect']))
   expect(skills.map(({ skill }) => skill)).not.toContain('diagram-from-description')
   expect(recipe('diagram-from-description')).toBeNull()
@@ -120,7 +120,7 @@ it('[AG-96] [MCP-60] no instruction, contract, recipe or description names a too
   ]
   const named = texts.flatMap((text) => [...text.matchAll(/service_([a-z_]+)/g)].map(([, name]) => name ?? ''))
   expect([...new Set(named)].filter((name) => !TOOL_NAMES.has(name))).toEqual([])
-  // Names without the prefix count too, except single words such as `connect`, which may be ordinary words of the text.
+  // Names without the prefix count too, except single words such as `connect`, which are also ordinary words.
   const missing = SPEC_ROWS.map((row) => row.name).filter((name) => !TOOL_NAMES.has(name) && name.includes('_'))
   for (const text of texts) for (const name of missing) expect(text).not.toMatch(new RegExp(`\\b${name}\\b`))
 })
@@ -130,7 +130,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
   const members = [...SHAPE_MEMBERS, ...STYLE_MEMBERS, ...INNER_MEMBERS, ...TOOLS.flatMap(({ results }) => results)]
   const facts = Object.values(TOOL_ERRORS).flatMap((error) => error.facts)
   const words = new Set([...arguments_, ...TOOL_VALUES, ...members, ...facts])
-  /** Code spans that do not name anything of the tools: Markdown and HTML signs, URLs, ids, and names in examples. */
+  /** Code spans that name no tool or argument: Markdown and HTML signs, URLs, ids, and names in examples. */
   const other =
     /^(- \[x\].*|\$.*\$|POST \/api\/blobs\/\{hash\}|\{hash\}|\{\{name\}\}|\[![A-Z]+\]|blk-…#rcsb|@\d(#\w{4})?|blob:\/\/|data:image\/|colspan|rowspan|data-ref-id|data-locator|<figure>|id#stamp|<div data-gallery>|system|owner|status|relay:\/\/.*|\{"text": "Reader"\})$/
 
@@ -143,7 +143,7 @@ describe.each(TEXTS)('recipe $name', ({ text }) => {
         expect([...TOOL_NAMES], span).toContain(name)
         const given = args.split(', ').filter((part) => part !== '')
         for (const arg of given) expect(known, span).toContain(arg)
-        // A call copied from the text must have all required arguments.
+        // An agent may copy the call from the text, so the call must have all required arguments.
         const built = TOOLS.find((one) => one.name === name)
         expect(given, span).toEqual(expect.arrayContaining([...(built?.inputSchema.required ?? [])]))
       } else if (span.startsWith('ERR_')) expect(TOOL_ERRORS).toHaveProperty(span)

@@ -24,7 +24,7 @@ export interface SkillLibrary {
   recipe(skill: string): string | null
 }
 
-/** The library as a request reads it: the names and arguments are the same for all, but texts name only tools that the request sees. [AG-96] */
+/** Returns the library for a request: names and arguments are the same for all, texts name only tools that the request sees. [AG-96] */
 export type SkillsFor = (view: Pick<ToolView, 'extra'>) => SkillLibrary
 
 const argument =
@@ -34,7 +34,7 @@ const needs = argument(true)
 const may = argument(false)
 const DOC = may('docId', 'Document to work on; a new one when absent.')
 
-/** In the order of SKILL-4. */
+/** The recipes in the order of SKILL-4. */
 const SKILLS: readonly Skill[] = [
   {
     skill: 'architecture-rfc',
@@ -88,12 +88,12 @@ const SKILLS: readonly Skill[] = [
   },
 ]
 
-/** Recipes that need certain tools. */
+/** By recipe: the tools without which it is left out. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = { 'diagram-from-description': ['generate_diagram'] }
 
 /**
- * Opens the texts in the folder `assets` beside this file for a build with these tools. Recipes that need other tools are left out.
- * [SKILL-1, AG-96]
+ * Opens the recipes in the folder `assets` beside this file, for a build with these tools. Leaves out recipes that need another tool. [SKILL-1,
+ * AG-96]
  */
 export function openSkills(tools: ReadonlySet<string>): SkillLibrary {
   const read = (name: string): string =>

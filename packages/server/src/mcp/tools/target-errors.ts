@@ -1,12 +1,12 @@
 import type { JsonObject } from '../tool.ts'
 import type { OwnErrors } from './tool-row.ts'
 
-/** The refusal of a writing tool, beside `targetErrors`, when the stamp behind an id is not that of the block. */
+/** Returns an example call for the refusal of a stale stamp. `others`: the other arguments of the tool. */
 export function stampErrors(others: JsonObject): OwnErrors {
   return { ERR_BLOCK_CHANGED: { pageId: 'p', ...others, id: 'blk-a#0000' } }
 }
 
-/** The refusals of a tool that names a block of the page `p` by `id` or `anchor`. `others`: its other arguments. */
+/** Returns example calls for the refusals of `id` and `anchor` on the page `p`. `others`: the other arguments of the tool. */
 export function targetErrors(others: JsonObject): OwnErrors {
   const at = { pageId: 'p', ...others }
   return {

@@ -22,7 +22,7 @@ const EXAMPLES: readonly (readonly [tool: string, ...codes: string[]])[] = [
   ],
 ]
 
-it.each(EXAMPLES)('[TOOL-9] the errors %s may answer are the pinned ones', (name, ...codes) => {
+it.each(EXAMPLES)('[TOOL-9] the error codes that %s may answer are the pinned ones', (name, ...codes) => {
   const tool = TOOL_ROWS.find((one) => one.name === name)
   expect(tool && new Set(errorsOf(tool))).toEqual(new Set(codes))
 })

@@ -1,11 +1,11 @@
 import type { ToolRow } from './tool-row.ts'
 
-/** A row of the table of codes. The table is complete: tools return no other codes. [TOOL-28, TOOL-9] */
+/** A row of the table of error codes. Tools return no code that is not in the table. [TOOL-28, TOOL-9] */
 interface ToolError {
   readonly when: string
-  /** The group of tools that may return the code. When absent: the tools whose rows name the code. */
+  /** The group of tools that may return the code. When absent, only tools whose rows name the code may return it. */
   readonly tools?: Kind
-  /** Members besides `code` and `message`. A `?` marks members that are not always present. */
+  /** Members of the failure besides `code` and `message`. A `?` marks members that may be absent. */
   readonly facts: readonly string[]
 }
 

@@ -2,8 +2,8 @@ import type { JsonObject, ToolDefinition } from '../tool.ts'
 import type { ToolErrorCode } from './tool-errors.ts'
 
 /**
- * A tool with everything that the tool list, the reference, the table of codes and the general tests need. They are all derived from the
- * rows, so nothing else names the tool.
+ * A tool with everything that the tool list, the reference, the table of codes and the general tests need. All of them are derived from the
+ * rows, so a tool is described in one place.
  */
 export interface ToolRow extends ToolDefinition {
   /** Position in the tool list, from 1. [TOOL-1] */
@@ -16,25 +16,25 @@ export interface ToolRow extends ToolDefinition {
    */
   readonly examples: readonly JsonObject[]
   /**
-   * Optional arguments that some calls take for nothing, each with such a call: it is `refused` where the arguments alone show that,
-   * otherwise `told` in a warning or fix. A test names the arguments that always have an effect. [AG-33]
+   * Optional arguments that have no effect in some calls, each with such a call. The call is `refused` when the arguments alone show that; otherwise
+   * a warning or fix says so (`told`). A test lists the arguments that always have an effect. [AG-33]
    */
   readonly needless?: NeedlessArguments
 }
 
-/** By argument: a call, without `docId`, in which it has no effect. */
+/** By argument: a call, without `docId`, in which the argument has no effect. */
 export interface NeedlessArguments {
   readonly [argument: string]: { readonly refused: JsonObject } | { readonly told: JsonObject }
 }
 
-/** A tool as it is listed. */
+/** A tool in the form in which `tools/list` shows it. */
 export interface ListedTool extends ToolRow {
-  /** Members of answers that come from the tool itself, as the specification lists them. [TOOL-29] */
+  /** Members of a success that come from the tool itself, as the specification lists them. [TOOL-29] */
   readonly results: readonly string[]
 }
 
 /**
- * By code: the arguments, without `docId`, of a call that gets this code on the sample document; `null` when arguments alone cannot cause
- * it.
+ * By error code: the arguments, without `docId`, of a call that gets this code on the sample document; `null` when no arguments alone can cause
+ * the code.
  */
 export type OwnErrors = { readonly [code in ToolErrorCode]?: JsonObject | null }

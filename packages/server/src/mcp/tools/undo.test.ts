@@ -15,7 +15,7 @@ async function notAsked(): Promise<never> {
   throw new Error('this is asked only where a try failed because of its connectors')
 }
 
-/** An undo of a call that another undo takes back while this one is written, which is answered `outcome` then. */
+/** Runs an undo while a faster undo takes the same call back. The write of the slower undo gets `outcome`. */
 async function overtaken(outcome: EditOutcome) {
   let stored = CALL
   let tries = 0
@@ -36,15 +36,15 @@ async function overtaken(outcome: EditOutcome) {
 
 const UNDONE = { code: 'ERR_NOT_UNDOABLE', callId: 'call-1', reason: 'undone', undoneBy: 'call-2' }
 
-it('[AG-72] an undo that the store refuses, because another was faster, says so and by which call, after one more look', async () => {
+it('[AG-72] an undo refused by the store because another was faster names that undo, after one more try', async () => {
   expect(await overtaken(undoneBefore())).toEqual({ answer: expect.objectContaining(UNDONE), tries: 2 })
 })
 
-it('[AG-72] an undo that lost every race asks whether another undo was among the winners', async () => {
+it('[AG-72] an undo that lost every race reports another undo of its call when there was one', async () => {
   expect(await overtaken(contendedEdit(7))).toEqual({ answer: expect.objectContaining(UNDONE), tries: 1 })
 })
 
-it('[AG-68] an undo of the last call that another undo overtakes takes back the call before it', async () => {
+it('[AG-68] an undo of the last call that another undo overtakes takes back the call before', async () => {
   const own = { ...CALL, client: 'Agent' }
   let stored: readonly StoredCall[] = [own, { ...own, callId: 'call-0', version: 1 }]
   const tries: unknown[] = []
@@ -59,7 +59,7 @@ it('[AG-68] an undo of the last call that another undo overtakes takes back the 
       const { targets } = args as { readonly targets: readonly { readonly callId: string }[] }
       const undone = targets.flatMap(({ callId }) => (callId === 'call-0' ? callId : []))
       tries.push(targets.map(({ callId }) => callId))
-      // The faster undo has been written, so nothing of the call is left.
+      // The faster undo is stored now, so this undo finds nothing of the call to take back.
       stored = stored.map((call) => (call.callId === 'call-1' ? { ...call, undoneBy: 'call-2' } : call))
       const effects = { changed: undone.length }
       const head = { version: 8, facts: { carried: {} } } as DocumentHead

@@ -18,9 +18,9 @@ export interface UndoDeps extends WaysDeps {
   readonly clock: Pick<Clock, 'nowMs'>
 }
 
-/** [TOOL-undo] */
+/** The tool `undo`. [TOOL-undo] */
 export function undoTool(deps: UndoDeps): ToolRow {
-  /** The calls that the newest attempt of an undo was about. */
+  /** By tool call: the ids of the calls that its latest attempt tried to take back. */
   const tried = new WeakMap<ToolCall, readonly string[]>()
   const row = editTool(deps.documents, {
     name: 'undo',
@@ -61,8 +61,8 @@ export function undoTool(deps: UndoDeps): ToolRow {
 }
 
 /**
- * Whether another undo took one of these calls back while this one looked at the document. Then `last` means the calls before them, and not
- * that somebody changed everything since. [AG-68]
+ * Whether another undo took back one of these calls in the meantime. If so, `last` means the calls before them; the caller must not be told
+ * that others changed everything since. [AG-68]
  */
 async function isOvertaken(call: ToolCall, callIds: readonly string[], { documents, calls }: UndoDeps): Promise<boolean> {
   const { key } = await documents.require(call.access, call.args['docId'] as string, 'edit')
@@ -74,15 +74,15 @@ function idsOf({ targets: found }: JsonObject): readonly string[] {
 }
 
 /**
- * Whether another undo of the call may have been faster: then everything looks as if somebody had changed it since, or other writes came
- * first in every attempt. [AG-72]
+ * Whether a faster undo of the same call may explain the answer: nothing was left to take back, or every attempt lost to another write.
+ * [AG-72]
  */
 function mayBeLate(answer: ToolSuccess | ToolFailure): boolean {
   if (answer.kind === 'success') return answer.structured['changed'] === 0 && !('replayed' in answer.structured)
   return answer.code === 'ERR_VERSION_CONFLICT' && 'attempts' in answer.facts
 }
 
-/** A refusal goes along: a repeat of an undo gets its first answer although the call cannot be undone any more. */
+/** Finds the calls to take back. Passes a refusal on to the edit: a repeated undo gets its first answer, though nothing is undoable now. */
 async function targets(call: ToolCall, { documents, calls, clock }: UndoDeps): Promise<JsonObject> {
   const { docId, callId, last } = call.args as { readonly docId: string; readonly callId?: string; readonly last?: number }
   const { key } = await documents.require(call.access, docId, 'edit')

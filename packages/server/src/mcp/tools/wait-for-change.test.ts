@@ -19,7 +19,7 @@ function start() {
   const records = createChangeRecords()
   records.hold(REF)
   const head = { ...REF, version: 4 } as { version: number } & DocumentHead
-  /** `held`: what the store waits for before it answers. */
+  /** `refusal`: the error that the store throws. `held`: a promise that the store awaits before it answers. */
   const store: { refusal: RelayError | null; held: Promise<void> | null } = { refusal: null, held: null }
   const documents = {
     async require() {
@@ -53,7 +53,7 @@ const EDITED = { edited: true, serverVersion: 4, source: 'relay' }
 const QUIET = { edited: false, serverVersion: 4, source: 'relay' }
 
 describe('wait_for_change', () => {
-  it('[AG-74] answers 2 s after the last change of a person', async () => {
+  it('[AG-74] wait_for_change answers 2 s after the last change of a person', async () => {
     const { time, note, wait } = start()
     const state = wait()
     await time.advance(1_000)
@@ -66,7 +66,7 @@ describe('wait_for_change', () => {
     expect(state.outcome).toEqual({ ...EDITED, news: { since: 4, by: ['ann'], blocks: 1, ids: ['b'], pages: ['p'] } })
   })
 
-  it('[AG-74] answers 10 s after the first change of a person who goes on', async () => {
+  it('[AG-74] wait_for_change answers 10 s after the first change of a person who continues to edit', async () => {
     const { time, note, wait } = start()
     const state = wait()
     await time.advance(0)
@@ -79,7 +79,7 @@ describe('wait_for_change', () => {
     expect(state.outcome).toMatchObject(EDITED)
   })
 
-  it('[AG-105] answers within 3 s of a change of a person, in 20 of 20, though the worker of a document tells of it later', async () => {
+  it('[AG-105] wait_for_change answers within 3 s of a change of a person that a worker reports late', async () => {
     for (let i = 0; i < 20; i++) {
       const { time, note, wait } = start()
       const state = wait()
@@ -94,7 +94,7 @@ describe('wait_for_change', () => {
     }
   })
 
-  it('[AG-74] answers after 25 s, or after timeoutSecs, that nobody changed anything', async () => {
+  it('[AG-74] wait_for_change answers after 25 s, or after timeoutSecs, that nobody changed anything', async () => {
     const { time, wait } = start()
     const [standard, short] = [wait(), wait({ timeoutSecs: 3 })]
     await time.advance(2_999)
@@ -105,7 +105,7 @@ describe('wait_for_change', () => {
     expect(standard.outcome).toEqual(QUIET)
   })
 
-  it('[AG-74] counts other agents only when it is asked to, and own calls never', async () => {
+  it('[AG-74] wait_for_change counts changes of other agents only on request, and own changes never', async () => {
     const { time, note, wait } = start()
     const [people, all] = [wait({ timeoutSecs: 5 }), wait({ timeoutSecs: 5, agents: true })]
     note(BOT, 'me')
@@ -118,7 +118,7 @@ describe('wait_for_change', () => {
     expect(people.outcome).toEqual(QUIET)
   })
 
-  it('[AG-75] what came after the last answer of the caller counts at once, and so does a version before it', async () => {
+  it('[AG-75] a change after the last answer of the caller counts at once, and so does an older version in since', async () => {
     const { time, note, wait, told } = start()
     note()
     const [missed, older, now] = [
@@ -135,7 +135,7 @@ describe('wait_for_change', () => {
     expect(now.outcome).toEqual(QUIET)
   })
 
-  it('[AG-23] [AG-74] a change that another node told of counts, unless it turns out to be a call of the waiting caller or the caller has seen it', async () => {
+  it('[AG-23] [AG-74] a change noted on another node counts, unless the caller made or saw it', async () => {
     const { time, wait, elsewhere, note } = start()
     elsewhere(4)
     const own = wait({ timeoutSecs: 5 })
@@ -152,7 +152,7 @@ describe('wait_for_change', () => {
     expect(other.outcome).toMatchObject({ ...EDITED, news: { by: ['ann'] } })
   })
 
-  it('[AG-75] without an earlier answer and without since this moment counts', async () => {
+  it('[AG-75] without an earlier answer and without since, changes count from the beginning of the call', async () => {
     const { time, note, wait } = start()
     note()
     const state = wait({ timeoutSecs: 5 }, { glance: { author: { who: BOT, caller: 'me' }, told: null } as never })
@@ -162,7 +162,7 @@ describe('wait_for_change', () => {
     expect(state.outcome).toEqual({ ...EDITED, news: { since: 4, by: ['ann'], blocks: 1, ids: ['c'], pages: ['p'] } })
   })
 
-  it('[AG-75] a version that moved without a record of who did it counts as a change of a person', async () => {
+  it('[AG-75] a new version without a recorded change counts as a change of a person', async () => {
     const { time, wait, head } = start()
     const state = wait()
     await time.advance(500)
@@ -171,7 +171,7 @@ describe('wait_for_change', () => {
     expect(state.outcome).toMatchObject({ edited: true, serverVersion: 5 })
   })
 
-  it('[AG-75] ends when the document is deleted, and when the right of the caller goes', async () => {
+  it('[AG-75] wait_for_change ends when the document is deleted or the caller loses the right to read', async () => {
     for (const [refusal, code] of [
       [new RelayError('NOT_FOUND', 'gone'), 'ERR_DOC_NOT_FOUND'],
       [new RelayError('VIEW_FORBIDDEN', 'no'), 'ERR_VIEW_FORBIDDEN'],
@@ -185,7 +185,7 @@ describe('wait_for_change', () => {
     }
   })
 
-  it('[AG-76] needs a place among the streams, ends with its credential and with the relay, and gives the place back', async () => {
+  it('[AG-76] wait_for_change takes a stream place, ends with credential or relay, and gives the place back', async () => {
     const { time, wait, note } = start()
     let open = 0
     const ends: EndWait[] = []
@@ -208,7 +208,7 @@ describe('wait_for_change', () => {
   })
 
   it.each(['answered', 'failed'])(
-    '[AG-76] a call that ends during a look at the document, which is %s later, never looks again',
+    '[AG-76] a call that ends while it reads the head, which is %s later, reads no further head',
     async (how) => {
       const { time, wait, store } = start()
       const look = Promise.withResolvers<void>()
@@ -226,7 +226,7 @@ describe('wait_for_change', () => {
     },
   )
 
-  it('[AG-76] a caller that gives up gets no answer and leaves nothing behind', async () => {
+  it('[AG-76] a caller that gives up gets no answer, and its place, timers and listeners are released', async () => {
     const { time, wait } = start()
     const controller = new AbortController()
     let open = 1

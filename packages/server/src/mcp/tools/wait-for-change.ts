@@ -14,10 +14,10 @@ import { annotations, DOCUMENT, FLAG, input } from './schema.ts'
 import { output } from './output-schema.ts'
 import type { ToolRow } from './tool-row.ts'
 
-/** A change is told when nobody has changed anything more for so long, or so long after the first one. [AG-74] */
+/** A call answers this long after the latest change, or LATEST_MS after the first one. [AG-74] */
 const QUIET_MS = 2_000
 const LATEST_MS = 10_000
-/** How often a waiting call looks at the document and at the right of its caller. */
+/** How often a waiting call reads the document's head and checks the caller's right. */
 const LOOK_MS = 2_000
 const DEFAULT_SECS = 25
 
@@ -35,7 +35,7 @@ interface Asked {
   readonly agents?: boolean
 }
 
-/** [TOOL-wait_for_change, AG-74..AG-76] */
+/** The tool `wait_for_change`. [TOOL-wait_for_change, AG-74..AG-76] */
 export function waitTool(deps: WaitDeps): ToolRow {
   return {
     name: 'wait_for_change',
@@ -62,7 +62,7 @@ export function waitTool(deps: WaitDeps): ToolRow {
   }
 }
 
-/** The head of the document as its caller may see it now. */
+/** Returns the document's head, or the failure when the caller may not read the document now. */
 async function lookAt({ access, args }: ToolCall, { documents, wasDeleted }: WaitDeps): Promise<DocumentHead | ToolFailure> {
   const docId = args['docId'] as string
   try {
@@ -72,13 +72,13 @@ async function lookAt({ access, args }: ToolCall, { documents, wasDeleted }: Wai
   }
 }
 
-/** One waiting call. It ends once, whatever comes first. */
+/** One waiting call. It settles once; later outcomes are ignored. */
 class Wait {
   private readonly call: ToolCall
   private readonly asked: Asked
   private readonly deps: WaitDeps
   private readonly first: DocumentHead
-  /** The number in the record of changes from where on changes count. */
+  /** Sequence number in the change record after which changes count. */
   private readonly from: number
   /** The version that the caller knew when the call began. */
   private readonly known: number
@@ -128,13 +128,13 @@ class Wait {
     return this.deps.records.of(refOf(this.first))
   }
 
-  /** What others changed and this call counts, the latest first. */
+  /** Returns the changes that count for this call, the latest first. */
   private counted(): readonly RecordedChange[] {
     const changes = this.record?.since(this.from, this.call.glance?.author.caller ?? '', this.known) ?? []
     return this.asked.agents === true ? changes : changes.filter(({ who }) => who.kind === 'person')
   }
 
-  /** The caller names a version before its last answer, or before this moment: nobody knows any more whose changes came then. [AG-75] */
+  /** Whether `since` is older than the version known when the call began. Nobody can tell who made such changes, so they count. [AG-75] */
   private isBehind(): boolean {
     const { since } = this.asked
     return since !== undefined && since < this.known
@@ -149,14 +149,14 @@ class Wait {
     this.cancels.push(this.deps.timers.after(LATEST_MS, () => this.heard()))
   }
 
-  /** What another node told of may have turned out meanwhile to be a call of this very caller. */
+  /** Answers, unless a change noted on another node has meanwhile turned out to be a call of this caller. */
   private heard(): void {
     if (this.counted().length > 0) this.settle('edited')
     else this.hasBegun = false
   }
 
   private lookLater(): void {
-    // The call may have ended during the last look, and nobody would cancel another timer.
+    // The call may have ended while the head was read. No one would cancel a timer started now.
     if (this.hasEnded) return
     this.cancels.push(
       this.deps.timers.after(LOOK_MS, () => {
@@ -166,14 +166,14 @@ class Wait {
             else if (this.isMovedElsewhere(found)) this.settle('edited')
             else this.lookLater()
           },
-          // The store cannot be asked now; the next look asks again.
+          // The store cannot answer now; the next look tries again.
           () => this.lookLater(),
         )
       }),
     )
   }
 
-  /** The version moved and nobody here recorded how: such a change counts as a person's. [AG-23] */
+  /** Whether the version moved without a recorded change. Such a change counts as one of a person. [AG-23] */
   private isMovedElsewhere({ version }: DocumentHead): boolean {
     const base = this.call.glance?.told ?? { version: this.known, partOf: this.from }
     return version > base.version && this.record?.explains(base.partOf, base.version) !== true
@@ -185,14 +185,14 @@ class Wait {
     const { since: named = 0 } = this.asked
     const isAhead = named > this.first.version
     const since = (isAhead ? undefined : this.asked.since) ?? this.call.glance?.told?.version ?? this.first.version
-    // Where the caller has a memory, every answer has its news anyway.
+    // When nothing changed, `news` is left to the glance, which adds it to every answer of a known caller.
     const news = edited ? { news: told(since, this.counted()) } : {}
     const warnings = isAhead ? { warnings: [ahead(named, this.first.version)] } : {}
     return success({ edited, serverVersion: head.version, source: sourceOf(head), ...news, ...warnings })
   }
 }
 
-/** [AG-33] */
+/** Makes the warning that `since` is above the current version. [AG-33] */
 function ahead(since: number, version: number): Warning {
   return {
     reason: `since has no effect: ${since} is above ${version}, the version in which the call found the document`,

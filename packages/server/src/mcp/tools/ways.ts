@@ -11,7 +11,7 @@ export interface WaysDeps {
   readonly layouts: Pick<DiagramLayouts, 'route'>
 }
 
-/** Most calls route a connector or two, which the edit does itself. When it refuses since there are too many, they are routed before it runs again. [CONC-13] */
+/** Returns the argument `ways`. The edit routes a few connectors itself; when it refuses because there are too many, a thread routes them. [CONC-13] */
 export async function waysOf(
   edit: RoutedEdit,
   { access, args, signal }: ToolCall,

@@ -20,7 +20,7 @@ const EDIT = {
 
 const find = (words: string, more: object = {}) => ({ edits: [{ find: words, replace: 'x', ...more }] })
 
-/** The tools that change words and what a block is, beside people who type there. [TOOL-edit_text, TOOL-set_block] */
+/** The tools that change words or the type of a block while people type there. [TOOL-edit_text, TOOL-set_block] */
 const TOOLS: readonly EditTool[] = [
   {
     name: 'edit_text',

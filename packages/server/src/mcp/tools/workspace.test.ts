@@ -50,7 +50,7 @@ function workspaceOf(heads: readonly DocumentHead[], more: Partial<WorkspaceDeps
 describe('list_documents', () => {
   const heads = Array.from({ length: 2_000 }, (_, i) => headOf(i))
 
-  it('[TOOL-23] [TOOL-24] [TOOL-25] list_documents lists everything in pages that fit, in order, each document once', async () => {
+  it('[TOOL-23] [TOOL-24] [TOOL-25] list_documents lists each document once, in order, in pages that fit', async () => {
     const { run } = workspaceOf(heads)
     const ids: string[] = []
     let cursor: unknown
@@ -110,7 +110,7 @@ describe('create_document', () => {
     expect(asked).toMatchObject([{ once }])
   })
 
-  it('[CONC-9] [TOOL-28] a refused creation returns the reason of the store with a code of the table', async () => {
+  it('[CONC-9] [TOOL-28] a refused creation returns the reason of the store with an error code of the tools', async () => {
     const refusing = (error: Error) =>
       workspaceOf([], { documents: { create: () => Promise.reject(error) } as unknown as WorkspaceDeps['documents'] }).run(
         'create_document',

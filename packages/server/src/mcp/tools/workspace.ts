@@ -22,7 +22,7 @@ import type { ToolRow } from './tool-row.ts'
 export interface WorkspaceDeps {
   readonly documents: Pick<Documents, 'list' | 'create' | 'edit' | 'remove' | 'require'>
   readonly wasDeleted: WasDeleted
-  /** Bytes that the workspace uses now. */
+  /** Returns the bytes that the workspace uses now. */
   usage(access: Access): Promise<{ readonly docBytes: number; readonly blobBytes: number }>
   readonly maxBlobBytes: number
   readonly backend: 'filesystem' | 'object-storage'
@@ -37,7 +37,7 @@ export interface WorkspaceDeps {
 
 const LISTED = ['id', 'name', 'modifiedAt', 'source', 'pageCount', 'canvasPageCount', 'prosePageCount'] as const
 
-/** Tools for the workspace: its documents as a whole, and its storage. */
+/** The tools that list, create and delete documents and show the storage of the workspace. */
 export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
   const read = { toolset: 'read', bucket: 'read', annotations: annotations('RO', 'ID') } as const
   return [
@@ -119,7 +119,7 @@ export function workspaceTools(deps: WorkspaceDeps): readonly ToolRow[] {
 
 const MAX_LISTED = 500
 const MAX_QUERY_CHARACTERS = 200
-/** Bytes reserved for the other members of the result. */
+/** Bytes of an answer reserved for members other than the list. */
 const RESERVED_BYTES = 500
 
 function listFlaw({ query, cursor }: JsonObject): ToolFailure | null {
@@ -146,7 +146,7 @@ async function listDocuments(
   return success({ ...listed(page, query.toLowerCase(), limit), localAccessEnabled })
 }
 
-/** The matching documents that fit into one answer, at least one. [TOOL-23, TOOL-24] */
+/** Returns as many matching documents as fit into one answer, but at least one. [TOOL-23, TOOL-24] */
 function listed({ items }: ListedPage, query: string, limit: number | undefined): JsonObject {
   const most = limit === undefined ? Number.POSITIVE_INFINITY : Math.min(limit, MAX_LISTED)
   const documents: JsonObject[] = []

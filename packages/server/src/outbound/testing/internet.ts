@@ -15,19 +15,19 @@ export interface ReceivedRequest {
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Public hosts on this machine: a TLS server that stands for every public address, names that resolve as a test says, and a trap that stands
- * for every other address and counts who connects.
+ * A small internet on this machine. A TLS server stands for every public address, names resolve as the test says, and a trap stands for every other
+ * address and counts connections.
  */
 export interface Internet extends AsyncDisposable {
   readonly network: GuardedNetwork
-  /** What the resolver answers for a name, or makes up each time. */
+  /** By name: the addresses that the resolver answers, or a function that computes them at each look-up. */
   readonly names: Map<string, readonly string[] | (() => readonly string[])>
-  /** Asked for each request, by host without port; without an entry the answer is 404. */
+  /** By host without port: the handler of requests. A host without a handler answers 404. */
   readonly sites: Map<string, Answer>
   readonly requests: ReceivedRequest[]
-  /** Addresses that were connected to, in order. */
+  /** Addresses that received a connection, in order. */
   readonly connections: string[]
-  /** TCP connections to what is not public. */
+  /** Returns the number of TCP connections to addresses that are not public. */
   trapped(): number
   readonly trapPort: number
 }
@@ -61,7 +61,7 @@ export async function startInternet(hosts: readonly string[]): Promise<Internet>
   const trapV6 = catching()
   const sitePort = await listening(site, '127.0.0.1')
   const trapPort = await listening(trap, '127.0.0.1')
-  // Where this machine has no IPv6, nothing can be reached by it.
+  // On a machine without IPv6, no test can reach the trap over IPv6.
   await listening(trapV6, '::1', trapPort).catch(() => undefined)
 
   return {

@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 export interface TestCertificate {
   readonly key: string
-  /** Signed by itself: also what a client has to trust. */
+  /** The certificate. It is self-signed, so clients must trust this certificate itself. */
   readonly cert: string
 }
 
@@ -18,7 +18,7 @@ const OID = 0x06
 const OCTETS = 0x04
 const UTF8 = 0x0c
 
-/** A certificate for these names and addresses, valid for an hour on either side of now. Node makes keys but no certificates. */
+/** Makes a certificate for these names and addresses, valid from an hour ago until in an hour. Node itself cannot make certificates. */
 export function makeCertificate(hosts: readonly string[]): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, der(OID, ECDSA_WITH_SHA256))
@@ -49,7 +49,7 @@ export function makeCertificate(hosts: readonly string[]): TestCertificate {
   }
 }
 
-/** One element of DER: tag, length, content. */
+/** Encodes one DER element: tag, length, content. */
 function der(tag: number, ...parts: readonly (Uint8Array | readonly number[])[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Buffer.from(part as Uint8Array)))
   const { length } = content

@@ -1,6 +1,6 @@
 /**
- * The document on which the examples of the tool rows succeed and the calls in their `errors` are refused: canvas pages `c` and `c2`, prose
- * pages `p` and `q`, and ids that describe their purpose.
+ * The document on which the examples of the tool rows succeed, and on which the calls in their `errors` are refused. It has the canvas pages
+ * `c` and `c2`, the prose pages `p` and `q`, and ids that describe their purpose.
  */
 export const SAMPLE_DOCUMENT = {
   name: 'Sample',

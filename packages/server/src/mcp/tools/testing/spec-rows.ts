@@ -13,7 +13,7 @@ export interface SpecRow {
   readonly result: string
 }
 
-/** Terms of the specification for the required access, where the code uses another term. */
+/** For terms of required access in the specification: the term in the code, where the two differ. */
 const ACCESS: Readonly<Record<string, string>> = { 'none (filtered)': 'none', 'member or owner role': 'create' }
 const SHORTHANDS: Readonly<Record<string, string>> = {
   D: 'docId',
@@ -25,7 +25,7 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   B: 'blocks',
 }
 
-/** The cells of all tables of a page, including rows of tools that are not built. */
+/** Returns the cells of all tables of a page of the specification, including rows of tools that are not built. */
 function cellsOf(page: string): readonly (readonly string[])[] {
   const text = readFileSync(new URL(`../../../../../../docs/spec/mcp/${page}.md`, import.meta.url), 'utf8')
   return text.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replace(/ \((?:not yet|tested as .*)\)$/, '')))

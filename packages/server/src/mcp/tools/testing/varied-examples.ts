@@ -6,7 +6,7 @@ import type { JsonObject } from '../../tool.ts'
 import type { ToolRow } from '../tool-row.ts'
 import { SAMPLE_DOCUMENT } from './sample-document.ts'
 
-/** Groups of ids that may replace each other. Most varied calls still find what they name, some do not. */
+/** Groups of ids that may replace each other in a varied call. Most varied calls still name something that exists. */
 const ALIKE: readonly (readonly string[])[] = [
   SAMPLE_DOCUMENT.pages.map(({ id }) => id),
   SAMPLE_DOCUMENT.richTextPages.map(({ id }) => id),
@@ -39,7 +39,7 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     ),
     { minLength: 1, maxLength: 3 },
   ),
-  // Only the first table of a page certainly exists.
+  // A page is certain to have a first table only.
   tableIndex: fc.constant(0),
   fields: fc.array(fc.record({ name: fc.constantFrom('A', 'B', 'Title'), value: fc.constantFrom('1', '2', '', null) }), {
     minLength: 1,
@@ -48,8 +48,8 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 }
 
 /**
- * Calls like the examples of a tool, with other values of the same kinds. They run on documents with the pages and shapes of the sample
- * document and random prose; blocks are named by handles.
+ * Makes calls like the examples of a tool, with other values of the same kinds. They run on documents with the pages and shapes of the sample
+ * document and random prose, so blocks are named by handles.
  */
 export function variedExamples({ examples, inputSchema }: ToolRow): fc.Arbitrary<JsonObject> {
   const { properties } = inputSchema as unknown as ArgumentsSchema
@@ -63,13 +63,13 @@ export function variedExamples({ examples, inputSchema }: ToolRow): fc.Arbitrary
       ...Object.fromEntries(members),
       docId: fc.constant('doc'),
       ...(isProse && { format: fc.constant('html') }),
-      // Handles need an expected version.
+      // A call with handles needs an expected version.
       ...(Object.hasOwn(properties, 'expectedVersion') && { expectedVersion: fc.constant(1) }),
     })
   })
 }
 
-/** Integers among the arguments are positions. */
+/** Makes other values for an argument. An integer is taken as a position. */
 function variedArgument(name: string, value: unknown): fc.Arbitrary<unknown> {
   return Number.isInteger(value) && !Object.hasOwn(BY_NAME, name)
     ? fc.oneof(fc.constant(value), fc.nat({ max: 3 }))
@@ -86,7 +86,7 @@ function varied(name: string, value: unknown): fc.Arbitrary<unknown> {
   const members = Object.entries(value).map(([member, inner]) => [member, varied(member, inner)] as const)
   return fc.record(Object.fromEntries(members), {
     requiredKeys: members.slice(0, 1).map(([member]) => member),
-    // Members as JSON.parse makes them.
+    // JSON.parse never makes an object without a prototype.
     noNullPrototype: true,
   })
 }
@@ -98,7 +98,7 @@ function variedText(value: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: fc.constantFrom(...others, 'nowhere') })
 }
 
-/** Usually all of the ids in another order. */
+/** Makes an order that usually contains all of the ids. */
 function variedOrder(order: readonly unknown[]): fc.Arbitrary<readonly unknown[]> {
   const all = fc.shuffledSubarray([...order], { minLength: order.length })
   return fc.oneof({ weight: 5, arbitrary: all }, { weight: 1, arbitrary: fc.shuffledSubarray([...order]) })
