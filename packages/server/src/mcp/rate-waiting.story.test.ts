@@ -69,7 +69,6 @@ describe('calls that wait for their token', () => {
     expect(told.slice(4)).toEqual(['counted', 'e ERR_RATE_LIMIT'])
   })
 
-<<<<<<< HEAD
   it('[AG-87] a call that arrives while another one waits may wait 2 s from its own arrival', async () => {
     const { time, told, call } = rateOf({ ratePerSec: 0.8, burst: 1 })
     call('a')
@@ -82,10 +81,7 @@ describe('calls that wait for their token', () => {
     expect(told).toEqual(['a at once', 'b waited', 'c waited'])
   })
 
-  it('[AG-87] a bare call, and one whose token comes later than in 2 s, is refused at once', () => {
-=======
   it('[AG-87] a call from an unnamed client, or with a token due later than in 2 s, is refused at once', () => {
->>>>>>> 7c1588ba99b8e7fadb340299b31b8f3f51e3937f
     const { told, call } = rateOf({ ratePerSec: 0.4, burst: 1 })
     call('a')
     call('b')
