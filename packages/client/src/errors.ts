@@ -1,7 +1,7 @@
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { isRestErrorCode, REST_CODES, type RestErrorCode, type Retry } from '@docrelay/protocol/rest-codes'
 
-/** What callers can do about the errors of the wire. */
+/** What a caller can do about each code of an ERROR frame. */
 const WIRE_CODES = {
   ERR_UNKNOWN_DOC: 'never',
   ERR_DELETED: 'never',
@@ -19,23 +19,23 @@ const WIRE_CODES = {
   ERR_UNAVAILABLE: 'later',
 } as const satisfies Record<WireErrorCode, Retry>
 
-/** Errors that only a client meets. */
+/** Codes that the client itself gives to errors, and what a caller can do about each. */
 const CLIENT_CODES = {
   /** No answer: no network, no relay at the address, or CORS. */
   NETWORK: 'later',
-  /** An answer that is none of the relay's, for example of a proxy; or one of a newer relay (`details.errorCode`). */
+  /** The answer is not the relay's, for example a proxy's, or has a code of a newer relay, which is then in `details.errorCode`. */
   UNEXPECTED_ANSWER: 'later',
-  /** `token()` failed, or gave something that is no token. */
+  /** `token()` failed, or returned something that is not a token. */
   TOKEN_FAILED: 'later',
   /** `token()` threw NeedsSignIn. */
   NEEDS_SIGN_IN: 'after-change',
-  /** The platform has no WebSocket, as Node 20, and none was given. */
+  /** The platform has no WebSocket, like Node 20, and the application gave none. */
   NO_WEBSOCKET: 'after-change',
   /** The workspace has as many connections as it may have. */
   ERR_WORKSPACE_CONNECTION_LIMIT: 'later',
   /** The workspace has as many editors as it may have. */
   ERR_EDITOR_LIMIT: 'later',
-  /** The time of `flush` is over. */
+  /** `flush` reached its time limit. */
   TIMEOUT: 'later',
   /** The document, or the whole relay object, was closed. */
   CLOSED: 'never',
@@ -88,7 +88,7 @@ export class NeedsSignIn extends RelayError {
   }
 }
 
-/** Whether `token()` said so. By name, because a bundle may hold this module twice. */
+/** Whether the error is a `NeedsSignIn`. Compares names, not classes, because a bundle may hold this module twice. */
 export function isNeedsSignIn(error: unknown): error is NeedsSignIn {
   return error instanceof Error && error.name === 'NeedsSignIn'
 }

@@ -1,6 +1,6 @@
 import * as Y from 'yjs'
 
-/** A root of the Y.Doc by its name, or any Y type of it. */
+/** The name of a root of the Y.Doc, or any Y type in it. */
 export type UndoScope = string | Y.AbstractType<unknown>
 
 /** Returns a root with the type that the document model gives it. [YDOC-1] */

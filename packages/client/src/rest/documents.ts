@@ -7,9 +7,9 @@ export type DocumentBody = Readonly<Record<string, unknown>>
 export interface ListOptions extends CallOptions {
   /** The most documents of one page, 1 to 500; all documents in one page when absent. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string | null
-  /** A part of the title. */
+  /** Text that the title must contain. */
   readonly q?: string
   /** A collection; the empty text asks for documents in no collection. */
   readonly collectionId?: string
@@ -45,7 +45,7 @@ export class Documents {
     })
   }
 
-  /** Gives every document, page by page. */
+  /** Yields every document, fetching page by page. */
   async *all(options: Omit<ListOptions, 'cursor'> = {}): AsyncGenerator<DocumentMetadata, void> {
     let cursor: string | null = null
     do {
@@ -59,7 +59,7 @@ export class Documents {
     return this.#requests.json('GET', documentPath(id), options)
   }
 
-  /** Returns what a list shows of one document: its version, the caller's level, its lineage. [REST-30] */
+  /** Returns the version, the caller's level and the lineage of one document, as a list shows them. [REST-30] */
   metadata(id: string, options: CallOptions = {}): Promise<DocumentMetadata> {
     return this.#requests.json('GET', `/api/v1/docs/${encodeURIComponent(id)}/metadata`, options)
   }

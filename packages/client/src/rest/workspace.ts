@@ -61,7 +61,7 @@ export interface SearchOptions extends CallOptions {
   readonly docId?: string
   /** The most hits of one page, 1 to 20. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string | null
 }
 

@@ -22,7 +22,7 @@ export function createAnnouncer(): Announcer {
 export function Announcer({ announcer }: { readonly announcer: Announcer }) {
   const [{ text, count }, setSaid] = useState({ text: '', count: 0 })
   useEffect(() => announcer.listen((next) => setSaid((before) => ({ text: next, count: before.count + 1 }))), [announcer])
-  // A new element for every text: the same words are read again.
+  // Each text gets a new element, so that screen readers also read a repeated text.
   return (
     <div class="visually-hidden" role="status" aria-live="polite" data-announcements>
       <span key={count}>{text}</span>

@@ -27,7 +27,7 @@ describe('dragging', () => {
     expect([canvas.stored('a'), canvas.stored('c')]).toMatchObject([{ x: 50 }, { x: 100 }])
   })
 
-  it('a drag is shown to others at most ten times a second, and its last state always', () => {
+  it('a drag is shown to others at most ten times a second, and its last state is always shown', () => {
     using canvas = openedCanvas(shapes)
     const { editor, awareness } = canvas
     let told = 0
@@ -45,7 +45,7 @@ describe('dragging', () => {
     expect(awareness.getLocalState()?.['canvas']).toMatchObject({ moving: null })
   })
 
-  it('a drag keeps what somebody else changed of the shape meanwhile, and does not bring back a deleted shape', () => {
+  it('a drag keeps what somebody else changed in the shape meanwhile, and does not bring back a deleted shape', () => {
     using canvas = openedCanvas(shapes)
     const { editor } = canvas
     editor.drag(movedPlaces(placesOf(['a', 'b'], editor.page), 10, 0))
@@ -58,7 +58,7 @@ describe('dragging', () => {
     expect(canvas.stored('b')).toBeUndefined()
   })
 
-  it('no action writes anything for a person who may only look', () => {
+  it('no action writes anything for a person with the right to view only', () => {
     using canvas = openedCanvas(shapes, 'view')
     const { editor, keys } = canvas
     editor.select(['a'], 'a')

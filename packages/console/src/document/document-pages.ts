@@ -24,7 +24,7 @@ export function setTitle(ydoc: YDoc, title: string): void {
   ydoc.getMap('metadata').set('title', title)
 }
 
-/** Returns the pages, text pages first. An order may hold an id twice or one that is no page, and may lack one. [YDOC-1] */
+/** Returns the pages, text pages first. Repeated ids and ids of no page in an order are skipped; pages that the order lacks come last. [YDOC-1] */
 export function pagesOf(ydoc: YDoc): readonly PageEntry[] {
   return KINDS.flatMap((kind) => {
     const pages = ydoc.getMap<unknown>(ROOTS[kind].pages)
@@ -70,7 +70,7 @@ export function deletePage(ydoc: YDoc, { id, kind }: PageEntry): void {
   })
 }
 
-/** Calls `changed` whenever the title or a list of pages changes; the returned function ends that. */
+/** Calls `changed` whenever the title or a list of pages changes; the returned function removes the listener. */
 export function watchPages(ydoc: YDoc, changed: () => void): () => void {
   const roots = [
     ydoc.getMap('metadata'),

@@ -26,8 +26,8 @@ export function openSession(
     token: (request) => signIn.accessToken(request),
     userId: claims.token.sub,
     persist: indexedDb(),
-    // Named also where the token has no other, so that copies on the device are found again when it has two. A token that says it in a
-    // way of its own needs none.
+    // The workspace is named even when the token names only one, so that copies on the device are found again when it names two. It is empty when
+    // the token names its workspace in another way.
     ...(workspace !== '' && { workspace }),
   })
   return { relay, person: personOf(claims.token, claims.idName, workspace), mcpUrl: config.mcpUrl, ...page }
