@@ -44,11 +44,11 @@ interface Call {
   readonly tool: string
   readonly args: Members
   readonly takesDryRun: boolean
-  /** A call with a request id may be repeated. */
+  /** Whether the tool takes a request id, so that the call can be repeated. */
   readonly takesRequestId: boolean
 }
 
-/** Tools that make or end a document, or need another call before them. */
+/** Tools that create or delete a document, or need another call before them. */
 const OTHERS = new Set(['create_document', 'delete_document', 'undo'])
 const ROWS = TOOL_ROWS.filter(({ name, access, examples }) => access === 'edit' && examples.length > 0 && !OTHERS.has(name))
 const anyCall: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
@@ -58,7 +58,7 @@ const anyCall: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
   }),
 )
 
-/** The rest of a call on a page that is read first, with the names that the page was read with. */
+/** A call with ids that the page was just read with. */
 interface NamedCall {
   readonly kind: keyof typeof NAMED_CALLS
   readonly picks: readonly [number, number]
@@ -137,7 +137,7 @@ interface Body extends Members {
   readonly richTextPages: readonly { readonly id: string; readonly content: string }[]
 }
 
-/** Everything that a call may change. */
+/** Reads everything that a call may change. */
 async function stateOf(docId: string): Promise<{ readonly body: Body; readonly calls: unknown }> {
   const headers = { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}` }
   const body = (await relay.rest({ sub: 'ann' }).getDocument(docId)) as unknown as Body
@@ -145,7 +145,7 @@ async function stateOf(docId: string): Promise<{ readonly body: Body; readonly c
   return { body, calls }
 }
 
-/** Plays random calls on a stored document, or on one that a person has open. */
+/** Plays random calls on a stored document, or on a document that a person has open. */
 async function play(seed: number, isLive: boolean, judge: (played: Played) => void): Promise<void> {
   const docId = `laws-${seed}-${isLive}`
   await relay.rest({ sub: 'ann' }).putDocument(docId, START)
@@ -196,7 +196,7 @@ interface Played {
   readonly answer: AgentAnswer
   readonly before: Body
   readonly after: Body
-  /** The live text blocks by their ids, before and after. */
+  /** The live text blocks by their ids, before and after a call. */
   readonly nodes: ReadonlyMap<string, Y.XmlElement>
   readonly now: ReadonlyMap<string, Y.XmlElement>
 }
@@ -220,7 +220,7 @@ function nodesOf(person: SyncClient | null, body: Body): ReadonlyMap<string, Y.X
   return nodes
 }
 
-/** Ids and handles in an answer or in arguments, without stamps. */
+/** Returns the ids and handles in an answer or in arguments, without stamps. */
 function namesIn(value: unknown): ReadonlySet<string> {
   return new Set([...JSON.stringify(value).matchAll(/blk-[A-Za-z0-9_-]+|@\d+(?=[".#])/g)].map(([name]) => name))
 }
