@@ -43,7 +43,7 @@ it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs holds the blobs of an object
   expect([answer.status, hashOf(new Uint8Array(await answer.arrayBuffer()))]).toEqual([200, hashOf(bytes)])
 })
 
-it('[OPS-10] [BLOB-24] a store restored from a backup without blobs uses the objects that the object store has now', async () => {
+it('[OPS-10] [BLOB-24] after a restore without blobs the relay uses the present objects of the object store', async () => {
   await using s3 = await startS3()
   const env = envOf(s3)
   const { bucket: Bucket, prefix } = readS3Address(s3.url)

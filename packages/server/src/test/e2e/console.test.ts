@@ -90,7 +90,7 @@ describe('files of the console', () => {
     ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
     ['identity', null, (bytes: Buffer) => bytes],
     ['br;q=0.0, gzip;q=0', null, (bytes: Buffer) => bytes],
-  ] as const)('[CON-4] a client that takes %s gets the encoding %s', async (accepted, encoding, decode) => {
+  ] as const)('[CON-4] a client that accepts %s gets the encoding %s', async (accepted, encoding, decode) => {
     const { head, body } = await sent(`/console/assets/${SCRIPT}`, accepted)
     expect(/^content-encoding: (\w+)\r?$/m.exec(head)?.[1] ?? null).toBe(encoding)
     expect(head).toContain(`content-length: ${body.length}`)

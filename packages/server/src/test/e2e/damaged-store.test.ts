@@ -165,7 +165,7 @@ describe('a store damaged while the relay is stopped', () => {
     ['behind', 'a record with other bytes'],
     ['gap', 'a record that is missing'],
   ])(
-    '[YDOC-11] [LIFE-5] [WS-22] document %s: %s that the body lacks makes the document unavailable, not empty',
+    '[YDOC-11] [LIFE-5] [WS-22] document %s: %s that the body lacks makes the document unavailable instead of empty',
     async (id) => {
       const rowsOf = () =>
         ['snapshots', 'updates', 'bodies'].map((table) => storedRows(relay, `select * from ${table} where key = ${keyOf(id)}`))

@@ -95,7 +95,7 @@ describe('one lineage', () => {
     ann.destroy()
   })
 
-  it('[YDOC-10] prose that was doubled loses its second half at the next load, by one edit that every client receives', async () => {
+  it('[YDOC-10] doubled prose loses its second half at the next load, by one edit that every client gets', async () => {
     await create('doubled')
     const ann = await opened('doubled')
     const page = ann.doc.getXmlFragment('prose:one')

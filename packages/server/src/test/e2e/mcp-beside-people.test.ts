@@ -34,7 +34,7 @@ async function created(name: string) {
 }
 
 describe.concurrent('document events of tools', () => {
-  it('[CONC-12] each tool write with an effect is one document event for all who may read the document, as over REST', async () => {
+  it('[CONC-12] a tool write with an effect is one document event for all readers, as over REST', async () => {
     const reader = await signedIn('ann')
     const stranger = await signedIn('eve')
     const { docId, pageId } = await created('Events')
@@ -91,7 +91,7 @@ describe.concurrent('presence of agents', () => {
     return { agents, end: () => awareness.destroy() }
   }
 
-  it('[PRES-1] [PRES-2] [PRES-3] an agent presence appears with its first update and ends 8 s after its last write', async () => {
+  it('[PRES-1] [PRES-2] [PRES-3] an agent is shown with its first update and hidden 8 s after its last write', async () => {
     const { docId, pageId } = await created('Presence')
     const at = { docId, pageId }
     await agent.call('set_prose', { ...at, content: 'cold' })

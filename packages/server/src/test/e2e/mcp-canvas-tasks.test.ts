@@ -255,7 +255,7 @@ function withinBounds(task: Task, kind: string, [calls, sent, answered]: Awaited
 }
 
 describe.each(TASKS.map((task) => [task.name, task] as const))('the task of %s', (name, task) => {
-  it('[CONC-8] [TOOL-15] is done within its limits on a cold document, and leaves every shape of the person unchanged', async () => {
+  it('[CONC-8] [TOOL-15] stays within its limits on a cold document and leaves the shapes of the person unchanged', async () => {
     const docId = `cold ${name}`
     await relay.rest(ANN).putDocument(docId, DOCUMENT)
     withinBounds(task, 'cold', await played(task, docId, async () => undefined))

@@ -176,7 +176,7 @@ describe('what a write says it removed', () => {
     })
   })
 
-  it('[AG-42] of a page that is sent back with ids only the block that the caller changed is listed, not what a person wrote meanwhile', async () => {
+  it('[AG-42] for a page sent back with ids, the answer lists only changes of the caller, not of a person', async () => {
     await coldAndLive(async (docId) => {
       const at = { docId, pageId: 'q' }
       await ann.call('set_prose', { ...at, content: '- a\n- b\n\nc', replace: true })

@@ -98,7 +98,7 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
-  it('[AG-24] [AG-28] after a dry run of delete_document, its caller still cannot overwrite words that it has not seen', async () => {
+  it('[AG-24] [AG-28] a dry run of delete_document does not let its caller overwrite unseen words', async () => {
     const { docId, at, agent, enter } = await start()
     await agent.call('get_prose', at)
     const person = await enter()

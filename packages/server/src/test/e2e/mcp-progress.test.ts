@@ -85,7 +85,7 @@ describe('progress of an agent while a person types', () => {
     expect(await shown(page.at)).toBe(`<p id="blk-a">Ann ${page.typed()}</p><p id="blk-b">Bot 19</p>`)
   })
 
-  it('[AG-101] a stamped set_prose of that paragraph is refused, and succeeds from `current` within three tries 19 of 20 times', async () => {
+  it('[AG-101] a stamped set_prose of the paragraph is refused, and succeeds within three tries 19 of 20 times', async () => {
     await using page = await opened('<p id="blk-a">Ann </p>')
     const roll = dice(101)
     let done = 0
@@ -160,7 +160,7 @@ describe('a page that is read with ids and sent back whole', () => {
     ['cell of the same table', table],
     ['paragraph of the same callout', callout],
   ])(
-    '[AG-25] changed in one place keeps words, cursor and live node of a person who types in another %s',
+    '[AG-25] changed in one place keeps the words, the cursor and the live node of a person who types in another %s',
     async (_, page) => {
       await using open = await opened(page('first', 'Ann '))
       const { person, at } = open

@@ -128,7 +128,7 @@ describe.each([
   })
 })
 
-it('[REF-5] [MCP-3] no resolver is asked for a document that the caller cannot write, nor for text that is no DOI', async () => {
+it('[REF-5] [MCP-3] no resolver is asked for a document that the caller cannot write, or for text without a DOI', async () => {
   using made = await document(false)
   const before = asked.length
   const doi = '10.1000/fresh'

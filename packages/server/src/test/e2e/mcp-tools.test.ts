@@ -74,7 +74,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(stored).toMatchObject({ ownerId: 'service:mcp', ownerName: 'MCP integration' })
     })
 
-    it('[CONC-2] [TOOL-15] [TOOL-16] an agent writes a cold document and reads it back, and each answer shows what was written', async () => {
+    it('[CONC-2] [TOOL-15] [TOOL-16] an agent writes and reads a cold document, and each answer shows the result', async () => {
       const at = await created(ann, 'cold')
       const set = await ann.call('set_prose', {
         ...at,

@@ -153,7 +153,7 @@ describe('which calls are undone', () => {
   })
 
   it.each([1, 2])(
-    '[AG-68] concurrent undos of the last %i calls each undo other calls, until none is left',
+    '[AG-68] concurrent undos of the last %i calls each take back other calls, until none is left',
     async (last) => {
       await coldAndLive(async (docId) => {
         const before = await htmlOf(docId)

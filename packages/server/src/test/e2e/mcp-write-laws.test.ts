@@ -227,13 +227,13 @@ function namesIn(value: unknown): ReadonlySet<string> {
 
 const bare = (id: unknown): string => String(id).replace(/#[0-9a-z]{4}$/, '')
 
-/** Tools that change chips in blocks which they do not name. */
+/** Tools that change chips in blocks that the call does not name. */
 const CHIPS = new Set(['set_fields', 'update_reference', 'delete_reference', 'add_reference'])
-/** More with SEEDS=100. */
+/** The environment variable SEEDS sets the number of seeds. */
 const SEEDS = Array.from({ length: Number(process.env['SEEDS'] ?? 6) }, (_, i) => Number(process.env['SEED'] ?? 9_900) + i)
 
 describe('laws of all calls that write, on random calls', () => {
-  it('[AG-99] [AG-100] a failed call, a dry run and a replay change nothing; what an answer says is what a comparison finds, and nothing else changes', {
+  it('[AG-99] [AG-100] a failed call, a dry run and a replay change nothing; an answer lists exactly the changes that a comparison finds', {
     timeout: patience(60_000),
   }, async () => {
     let [exact, judged, kept] = [0, 0, 0]
@@ -266,7 +266,7 @@ describe('laws of all calls that write, on random calls', () => {
         ).toEqual(gone.sort())
       if (CHIPS.has(tool)) return
       const total = result['blocksTotal'] ?? result['removedTotal']
-      // A removal has no list of blocks: where a cell or page would be empty, it leaves an empty paragraph.
+      // A removal has no list of blocks: it leaves an empty paragraph where a cell or page would be empty.
       if (total === undefined && 'blocks' in result)
         expect(
           [...found.changed, ...found.created].filter((id) => !named.has(id) && !id.startsWith('nameless')),
@@ -277,9 +277,9 @@ describe('laws of all calls that write, on random calls', () => {
           [...frame].some((name) => named.has(name)),
           `${told} ${[...frame]}`,
         ).toBe(true)
-      // A live element cannot change its kind, so a list that becomes another list is made anew with all that is in it.
+      // A live element cannot change its kind, so a list of another kind is made anew with everything in it.
       if (tool === 'set_block') for (const frame of found.frames) for (const id of frame) named.add(id)
-      // Neither can it change its place, and a section moves with all that it holds.
+      // A live element cannot move either, and a section moves with everything in it.
       if (tool === 'restructure_outline' && args['op'] === 'move') return
       for (const [id, node] of nodes)
         if (!named.has(id) && now.has(id) && !found.changed.has(id)) {

@@ -28,7 +28,7 @@ function addTallies(a: Tally, b: Tally): Tally {
   return { checked: a.checked + b.checked, missing: a.missing + b.missing }
 }
 
-/** One tally for a source, to be added to others. */
+/** Returns one tally for a source, to be added to others. */
 export function tally(source: Source, checked: number, missing: number): Losses {
   return { ...NO_LOSSES, [source]: { checked, missing } }
 }

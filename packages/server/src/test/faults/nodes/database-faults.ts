@@ -3,7 +3,7 @@ import { liveDocument } from './nodes-load.ts'
 import { pause } from './requests.ts'
 import { until } from '../../relay-under-test.ts'
 
-/** Faults of PostgreSQL, or of the network between it and one node. */
+/** Faults of PostgreSQL, and of the network between PostgreSQL and one node. */
 export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
   'database-silent-5': { ...databaseSilent(5), share: 2 },
   'database-silent-20': databaseSilent(20),
@@ -37,7 +37,7 @@ export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
       return [node.name]
     },
   },
-  // The answer to COMMIT has 18 bytes; cut before each of them, and after the last.
+  // The answer to COMMIT has 18 bytes. The connection is cut before one of them or after the last.
   'database-cut-in-commit': {
     nodes: 2,
     share: 2,
