@@ -59,7 +59,7 @@ export async function run({ baseUrl, token, hash, bytes }) {
     method: 'POST', headers: { ...auth, 'content-type': 'application/json' }, body: JSON.stringify(value) })
   const ticket = await (await post('upload-url', { size: body.length, mimeType: 'image/png' })).json()
   const put = await told(async () => (await fetch(ticket.url, { method: 'PUT', headers: ticket.headers, body })).status)
-  // Uploads the bytes for the next requests when the PUT did not.
+  // What the other lines read, whatever became of the PUT.
   if (put !== 200) await fetch(baseUrl + '/api/blobs/' + hash, { method: 'POST', headers: { ...auth, 'content-type': 'image/png' }, body })
   const finalize = (await post('finalize', { mimeType: 'image/png' })).status
   const read = async (response) => [response.status, (await response.arrayBuffer()).byteLength]
