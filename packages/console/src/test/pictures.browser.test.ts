@@ -27,7 +27,7 @@ const SHAPES = [
   ...[box('d', 600, 150, 'Database', '#dcfce7'), arrow('ab', 'a', 'b'), arrow('bd', 'b', 'd'), arrow('cd', 'c', 'd')],
 ]
 
-/** Checks that the picture can be taken, and writes it only on demand, because letters look different on every machine. */
+/** Checks that the file of the picture exists. Writes it only on demand, because letters look different on every machine. */
 async function picture(page: Page, name: string): Promise<void> {
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)))
   mkdirSync(join(ROOT, 'docs/pictures'), { recursive: true })

@@ -156,7 +156,7 @@ describe('config.json of the console', () => {
     expect(json).toMatchObject({ mcpUrl: null })
   })
 
-  it('[CON-7] gives no right: a caller without a token is refused, as without the console', async () => {
+  it('[CON-7] the console gives no right: a caller without a token is refused', async () => {
     expect((await call('GET', '/api/docs')).status).toBe(401)
     expect((await call('GET', '/console/config.json', { headers: { cookie: 'session=x' } })).headers).not.toHaveProperty(
       'set-cookie',
@@ -165,7 +165,7 @@ describe('config.json of the console', () => {
 })
 
 describe('the configuration of the console', () => {
-  it('[CON-1] [CON-5] sets the path, and its headers allow public MCP, an object store and further origins', async () => {
+  it('[CON-1] [CON-5] decides the path, the MCP address, and which origins the policy of the page allows', async () => {
     await using other = await startRelayUnderTest({
       mcp: 'public',
       env: {
@@ -190,13 +190,13 @@ describe('the configuration of the console', () => {
     expect((await fetch(`${other.baseUrl}/console/`)).status).toBe(404)
   })
 
-  it('[CON-1] has no path on a relay without the console', async () => {
+  it('[CON-1] a relay without the console does not serve its path', async () => {
     await using other = await startRelayUnderTest()
     expect((await fetch(`${other.baseUrl}/console/`)).status).toBe(404)
     expect(await (await fetch(`${other.baseUrl}/`)).text()).not.toContain('console')
   })
 
-  it('[CON-3] refuses a start with the console enabled but not built, and names the command to build it', async () => {
+  it('[CON-3] a relay with the console enabled but not built refuses to start and names the build command', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'docrelay-no-console-'))
     try {
       const logLines: string[] = []

@@ -91,7 +91,7 @@ describe.concurrent('presence of agents', () => {
     return { agents, end: () => awareness.destroy() }
   }
 
-  it('[PRES-1] [PRES-2] [PRES-3] an agent is shown with its first update and hidden 8 s after its last write', async () => {
+  it('[PRES-1] [PRES-2] [PRES-3] each principal has one agent presence, from its first update to 8 s after its last write', async () => {
     const { docId, pageId } = await created('Presence')
     const at = { docId, pageId }
     await agent.call('set_prose', { ...at, content: 'cold' })

@@ -103,7 +103,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     ])
   })
 
-  it('[AG-85] a relative link to a readable document or a heading is kept, and the answer has its full form', async () => {
+  it('[AG-85] a relative link to a readable document or a heading is kept, and a warning names its full form', async () => {
     using own = await opened(life)
     const { docId } = own
     const fine = ['#nothing', '/docs/secret-plans', 'other/page', 'https://example.com/budget-2026', '?q=budget-2026']
