@@ -9,7 +9,7 @@ const PRELUDE = 'prelude'
 export interface BundleOptions {
   /** The source files of programs, by their names in the bundle. */
   readonly programs: Readonly<Record<string, string>>
-  /** Where the files are written; the folder must not exist. */
+  /** The folder for the files, which must not exist yet. */
   readonly dir: string
   /** Whether an import is kept, because the package is installed beside the bundle. */
   readonly isOthers: (id: string) => boolean

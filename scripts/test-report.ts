@@ -14,7 +14,7 @@ export interface VitestReport {
   }[]
 }
 
-/** What scripts/run-notes.ts adds to the report. */
+/** The notes that scripts/run-notes.ts adds to the report. */
 export interface RunNotes {
   /** Why a test was skipped, by its full name. */
   readonly skips: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ import { openTestFolder } from './test-folder.ts'
 import { filesToRunAgain, NO_NOTES, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** How many of the slowest and of the costliest files are listed. */
+/** Number of slowest files, and of costliest files, in the list. */
 const SHOWN = 10
 const BIN = join(ROOT, 'node_modules', '.bin')
 

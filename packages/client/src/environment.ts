@@ -1,4 +1,4 @@
-/** What the clients need from their platform. Browsers and Node 22 or newer have all of it; tests pass their own. */
+/** The functions that the clients need from their platform. Browsers and Node 22 or newer have all of them; tests pass their own. */
 export interface Environment {
   /** ms since 1970. */
   now(): number
@@ -54,7 +54,7 @@ export function environmentWith(given: Partial<Environment> = {}): Environment {
   return { ...platform, ...(given.openSocket && { hasWebSocket: () => true }), ...given }
 }
 
-/** Resolves after `ms`; rejects with the reason of the signal when it is aborted before. */
+/** Resolves after `ms`; rejects with the reason of the signal when the signal is aborted first. */
 export function delay(environment: Environment, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

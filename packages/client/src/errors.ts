@@ -31,9 +31,9 @@ const CLIENT_CODES = {
   NEEDS_SIGN_IN: 'after-change',
   /** The platform has no WebSocket, like Node 20, and the application gave none. */
   NO_WEBSOCKET: 'after-change',
-  /** The workspace has as many connections as it may have. */
+  /** The workspace has reached its limit of connections. */
   ERR_WORKSPACE_CONNECTION_LIMIT: 'later',
-  /** The workspace has as many editors as it may have. */
+  /** The workspace has reached its limit of editors. */
   ERR_EDITOR_LIMIT: 'later',
   /** `flush` reached its time limit. */
   TIMEOUT: 'later',
@@ -54,16 +54,16 @@ export interface RelayErrorFacts {
   readonly cause?: unknown
 }
 
-/** Why the relay, or the way to it, refused something. */
+/** An error of the relay, of the way to the relay, or of the client itself, with a code for programs. */
 export class RelayError extends Error {
   readonly code: RelayErrorCode
-  /** What the relay says beside the code, for example `currentVersion` of a VERSION_CONFLICT. */
+  /** Members of the answer beside the code, for example `currentVersion` of a VERSION_CONFLICT. */
   readonly details: Readonly<Record<string, unknown>>
   /** The status of the answer; `null` when the error is no answer of REST. */
   readonly status: number | null
-  /** What the caller can do: repeat it now, later, after something was changed, or never. */
+  /** When a repeat of the call makes sense: now, later, after a change, or never. */
   readonly retry: Retry
-  /** How long to wait before the next try, where the relay says so. */
+  /** The wait before the next try, if the relay gives one. */
   readonly retryAfterMs: number | null
 
   constructor(code: RelayErrorCode, message: string, facts: RelayErrorFacts = {}) {

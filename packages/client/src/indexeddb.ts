@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 const MERGE_ABOVE = 100
 const COPIES = 'copies'
 const UPDATES = 'updates'
-/** Stands in the key for the workspace when the application named none. */
+/** The workspace part of a key when the application named no workspace. */
 const UNNAMED = ''
 
 /** Origin, workspace, sub, document, lineage. */
@@ -23,7 +23,7 @@ type CopyKey = [string, string, string, string, string]
 interface CopyRow {
   readonly key: CopyKey
   readonly usedAt: number
-  /** The copy holds words that the relay has not acknowledged: it has marks. */
+  /** Whether the copy holds words that the relay has not acknowledged, which is when it has marks. */
   readonly unsaved?: boolean
   /** Absent in rows that a former release wrote. */
   readonly marks?: readonly Mark[]
@@ -35,7 +35,7 @@ interface CopyRow {
  * another open tab.
  */
 type Mark = number
-/** The mark that stands for words that a former release wrote. */
+/** The mark for words that a former release wrote, without a known tab. */
 const UNKNOWN_TAB: Mark = 0
 /** A copy with its content. */
 interface Found {
@@ -189,7 +189,7 @@ async function newestCopy(
   })
 }
 
-/** Moves what is in one copy into another one of the same document and lineage. */
+/** Moves the content of one copy into another copy of the same document and lineage. */
 async function moveCopy(copies: IDBObjectStore, updates: IDBObjectStore, from: CopyKey, to: CopyKey): Promise<void> {
   const rows = (await result(updates.index('copy').getAll(from))) as UpdateRow[]
   await removeCopy(copies, updates, from)

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(opened.splice(0).map((relay) => relay.close())))
 afterAll(() => server?.[Symbol.asyncDispose]())
 
-/** A device: what is stored there outlives the relay objects. */
+/** A device, whose stored data outlive the relay objects. */
 function device() {
   const factory = new IDBFactory()
   return {
@@ -58,7 +58,7 @@ const updateOf = (key: string) => {
 }
 
 describe('copies of documents in IndexedDB', () => {
-  it('[WS-62] a document opens from its copy without a connection, and what is typed then is sent at the next opening', async () => {
+  it('[WS-62] a document opens from its copy without a connection, and words typed then are sent at the next opening', async () => {
     const [id, { relay }] = [await newDocument(), device()]
     await (await kept(relay(), id, 'online')).close()
     const offline = relay({ sub: 'ann' }, OFFLINE).open(id)
@@ -242,7 +242,7 @@ describe('the end of copies', () => {
 })
 
 describe('a device that refuses', () => {
-  it('[WS-62] when the quota refuses a write, the state says that the copy is off, and the document goes on', async () => {
+  it('[WS-62] when the quota refuses a write, the state of the copy is `off`, and the document goes on', async () => {
     const [id, { relay }] = [await newDocument(), device()]
     const put = IDBObjectStore.prototype.put
     IDBObjectStore.prototype.put = () => {

@@ -107,7 +107,7 @@ describe('documents over REST', () => {
     }
   })
 
-  it('[AG-72] [AG-73] what a tool of an agent did is listed and undone', async () => {
+  it('[AG-72] [AG-73] a tool call of an agent is listed, and can be undone', async () => {
     const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content: '<p id="blk-a">One</p>' }] })
     const agent = await mcpAgent(server.mcpUrl, server.token(ANN))
     await agent.call('set_prose', { docId: id, pageId: 'p', id: 'blk-a', content: 'Two' })
@@ -149,7 +149,7 @@ describe('an open document', () => {
     expect([...new Set(seen)]).toEqual(['connecting saved', 'live saved', 'live saving'])
   })
 
-  it('[WS-64] flush resolves while the person goes on typing', async () => {
+  it('[WS-64] flush resolves while the person continues to type', async () => {
     const document = await open(await newDocument())
     let typed = 0
     const typing = setInterval(() => field(document, `k${typed++ % 50}`), 2)
@@ -213,7 +213,7 @@ describe('an open document', () => {
     expect(levels).toEqual(['view', 'edit'])
   })
 
-  it('[WS-64] an undo manager takes back what this person did and leaves what others did', async () => {
+  it('[WS-64] an undo manager undoes edits of this person and keeps edits of others', async () => {
     const id = await newDocument()
     const [ann, ben] = [await open(id), await open(id, { ...ANN })]
     const undo = ann.undoManager(['fields', 'shapes:board', 'prose:p'], { captureTimeout: 0 })
@@ -226,7 +226,7 @@ describe('an open document', () => {
 })
 
 describe('how a document ends', () => {
-  it('[WS-54] gone tells that the document was deleted', async () => {
+  it('[WS-54] `gone` says that the document was deleted', async () => {
     const id = await newDocument()
     const relay = relayOf()
     const events: string[] = []
@@ -256,7 +256,7 @@ describe('how a document ends', () => {
     expect(later.gone).toEqual({ reason: 'restored', successor: newDocId, unsaved: false })
   })
 
-  it('[WS-54] gone tells that the person may not read the document any more', async () => {
+  it('[WS-54] `gone` says that the person may not read the document any more', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'ben', permission: 'edit' }] })
     const document = await open(id, BEN)
     const gone = next(document, 'gone')

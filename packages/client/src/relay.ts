@@ -24,7 +24,7 @@ export interface RelayOptions {
   readonly token: TokenCallback
   /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
-  /** Where documents are kept on this device, for every `open`; `signOut` clears it. */
+  /** The place for copies of documents on this device, for every `open`. `signOut` clears it. */
   readonly persist?: Persistence
   /** The `sub` of the person's token. With it, local copies open without a token, for example without a network. */
   readonly userId?: string
@@ -32,20 +32,20 @@ export interface RelayOptions {
   readonly WebSocket?: new (
     url: string,
   ) => object
-  /** Clock, randomness, timers, fetch and sockets in place of those of the platform. */
+  /** Replacements for the platform's clock, randomness, timers, fetch and sockets. */
   readonly environment?: Partial<Environment>
 }
 
 export interface RelayEvents {
   /** A document was created, changed by REST or a tool, or deleted. [WS-51] */
   event: DocEventFrame
-  /** Events come from now on, or come again. Earlier ones may have been missed: list what you show again. */
+  /** Events begin, or begin again after an interruption. Earlier events may have been missed, so reload the lists that you show. */
   resync: undefined
   /** Only the person can help: ask the person to sign in, then call `reconnect`. */
   needsSignIn: RelayError
 }
 
-/** A relay for one person: its documents over REST, open documents, and what happens in the workspace. */
+/** A relay for one person: documents over REST, open documents, and the events of the workspace. */
 export class Relay {
   readonly documents: Documents
   readonly recovery: RecoveryPoints

@@ -7,7 +7,7 @@ import { type ConnectionStatus, SyncConnection } from './sync/sync-connection.ts
 import type { TokenCallback } from './tokens.ts'
 
 export interface RelayWebSocketOptions {
-  /** As in `createRelay`. */
+  /** The token callback, as in `createRelay`. */
   readonly token: TokenCallback
   /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
@@ -36,7 +36,7 @@ const AFTER_STOP_MS = 5_000
 interface NextStart {
   /** The earliest time at which it may connect (ms since 1970). */
   readonly notBefore: number
-  /** Whether it needs another token than the last one, which was refused. */
+  /** Whether the socket needs a new token, because the last one was refused. */
   readonly fresh: boolean
 }
 

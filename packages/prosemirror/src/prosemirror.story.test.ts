@@ -212,7 +212,7 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     })
   })
 
-  it('[CONC-8] undo takes back what this person typed and leaves what others wrote', () => {
+  it('[CONC-8] undo takes back the typing of this person and keeps the typing of others', () => {
     expect(undoSeen()).toBe('theirswords')
   })
 

@@ -41,7 +41,7 @@ function keepSelections(history: Y.UndoManager, view: EditorView): { destroy(): 
       history.off('stack-item-added', added)
       history.off('stack-item-popped', popped)
       for (const { meta } of [...history.undoStack, ...history.redoStack]) meta.delete(binding)
-      // What is typed in the next view is an edit of its own.
+      // Edits in the next view begin a new undo step.
       history.stopCapturing()
     },
   }

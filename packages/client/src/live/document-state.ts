@@ -23,7 +23,7 @@ export interface DocumentState {
   /** Since when (ms since 1970) something is not saved; `null` when everything is. */
   readonly unsavedSince: number | null
   readonly error: RelayError | null
-  /** What the person may do; `null` before the relay has told it. */
+  /** The person's level; `null` before the relay has sent it. */
   readonly level: 'view' | 'edit' | 'owner' | null
   readonly localCopy: LocalCopyState
 }

@@ -30,7 +30,7 @@ export interface OpenOptions {
   readonly user?: PresentUser
   /** Where to keep a copy on this device; `false` keeps none although `createRelay` names a place. */
   readonly persist?: Persistence | false
-  /** For a `ydoc` that the application stored itself: the `lineage` that it stored with it. [WS-62] */
+  /** For a `ydoc` that the application stored itself: the `lineage` that the application stored with it. [WS-62] */
   readonly lineage?: string
 }
 
@@ -72,7 +72,7 @@ export interface FlushOptions {
   readonly signal?: AbortSignal
 }
 
-/** What a live document needs of the relay object that opened it. */
+/** The parts of the relay object that a live document uses. */
 export interface LiveContext {
   readonly socketUrl: string
   readonly token: TokenCallback
@@ -137,7 +137,7 @@ export class LiveDocument {
     return this.#state
   }
 
-  /** What the person may do; `null` before the relay has told it. */
+  /** The person's level; `null` before the relay has sent it. */
   get level(): DocumentState['level'] {
     return this.#state.level
   }

@@ -34,7 +34,7 @@ export interface StoredCopy {
    * Resolves with false when somebody has cleared the copy.
    */
   append(update: Uint8Array, unsaved?: boolean): Promise<boolean>
-  /** The relay has acknowledged everything that the copy held when it was opened, and everything that was added by this object. */
+  /** Call it when the relay has acknowledged everything in the copy at its opening, and everything that this object added. */
   saved?(): Promise<void>
   /**
    * Removes all copies of the document, whatever their lineage; with `keepsUnsaved` not those with words of somebody else, such as another

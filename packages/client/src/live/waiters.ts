@@ -22,7 +22,7 @@ export class Waiters {
     for (const look of [...this.#looks]) look()
   }
 
-  /** Resolves when `outcome` is true, rejects with the error that it returns, and goes on waiting when it is false. */
+  /** Waits until `outcome` returns something other than false: resolves for true, rejects with a returned error. */
   wait(outcome: () => boolean | RelayError, { what, timeoutMs, signal }: WaitOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       let cancelTimeout = () => {}

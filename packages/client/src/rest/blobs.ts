@@ -17,7 +17,7 @@ export class Blobs {
     this.#requests = requests
   }
 
-  /** Stores bytes and returns their hash; durable when it resolves. [BLOB-3] */
+  /** Stores bytes and returns their hash. The bytes are durable when the promise resolves. [BLOB-3] */
   async upload(
     bytes: Uint8Array<ArrayBuffer>,
     { mimeType = 'application/octet-stream', signal }: CallOptions & { readonly mimeType?: string } = {},

@@ -64,7 +64,7 @@ export class Documents {
     return this.#requests.json('GET', `/api/v1/docs/${encodeURIComponent(id)}/metadata`, options)
   }
 
-  /** Creates or replaces a document; durable when it resolves. [REST-15..REST-18] */
+  /** Creates or replaces a document, which is durable when the promise resolves. [REST-15..REST-18] */
   put(id: string, body: DocumentBody, { expectedVersion, overrideTombstone, signal }: PutOptions = {}): Promise<SavedDocument> {
     return this.#requests.json('PUT', documentPath(id), { query: { expectedVersion, overrideTombstone }, body, signal })
   }
@@ -78,7 +78,7 @@ export class Documents {
     return this.#requests.json('POST', `${documentPath(id)}/transfer`, { ...options, body: { to_user_id: toUserId } })
   }
 
-  /** Puts the document into a collection; `null` takes it out. [REST-24] */
+  /** Puts the document into a collection; `null` removes it from its collection. [REST-24] */
   setCollection(id: string, collectionId: string | null, options: CallOptions = {}): Promise<void> {
     return this.#requests.json('PUT', `${documentPath(id)}/collection`, { ...options, body: { collectionId } })
   }

@@ -4,7 +4,7 @@ import { delay, type Environment } from '../environment.ts'
 import { RelayError } from '../errors.ts'
 import { type Tokens, usableToken } from '../tokens.ts'
 
-/** What every call of REST takes. */
+/** Options of every REST call. */
 export interface CallOptions {
   /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
@@ -185,7 +185,7 @@ function errorBody(text: string): ErrorBody | null {
   }
 }
 
-/** Returns what a failed fetch rejects with: the reason of the signal, or an error with the code NETWORK. */
+/** Returns the error for a failed fetch: the reason of the signal, or an error with the code NETWORK. */
 function failure(error: unknown, signal?: AbortSignal | null): unknown {
   if (signal?.aborted) return signal.reason
   const message = error instanceof Error ? error.message : String(error)
@@ -207,7 +207,7 @@ function queryOf(query: RelayRequest['query']): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
-/** Rejects with the reason of the signal when it is aborted before the promise settles. */
+/** Settles as `promise` does; rejects with the reason of the signal when the signal is aborted first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   // When the signal was already aborted, nobody handles `promise`; an unhandled rejection would end a Node process.

@@ -22,7 +22,7 @@ export class Outgoing {
   readonly #pace = new SendPace()
   #pending: Uint8Array[] = []
   #cancelFlush: (() => void) | null = null
-  /** True once the answer to the relay's step1 was sent: only then does the relay hold what later updates depend on. */
+  /** True once the answer to the relay's step1 was sent. Later updates depend on the content of that answer. */
   #step2Sent = false
   /** Ordinal of the newest large message that is not acknowledged; 0 without one. */
   #large = 0

@@ -51,7 +51,7 @@ export class Presence {
 
   readonly #updated = (change: { added: number[]; updated: number[]; removed: number[] }, origin: unknown): void => {
     const own = this.#awareness.clientID
-    // When others are told that this client is gone, its state and a newer clock stay here, and it shows itself again.
+    // When others announce this client as gone, its state stays here under a newer clock, and it shows itself again.
     const ids = origin !== this ? Object.values(change).flat() : this.#awareness.getLocalState() ? change.removed : []
     this.#send(ids.filter((id) => id === own))
   }

@@ -1,6 +1,6 @@
 import { retryAfterMs } from '@docrelay/protocol/codes'
 
-/** What a client does after its socket closed. */
+/** The next step of a client after its socket closed. */
 export type Reconnect =
   | { readonly kind: 'retry'; readonly delayMs: number }
   /** Only a fresh token can help: ask for one, then try once more. */

@@ -56,7 +56,7 @@ export interface SyncState {
    * the edit is accepted.
    */
   readonly refusal: WireErrorCode | null
-  /** What the caller may do with the document; `null` before the first join. [WS-61] */
+  /** The caller's level for the document; `null` before the first join. [WS-61] */
   readonly level: JoinedFrame['level'] | null
   /**
    * The lineage of the document that `doc` is a copy of; `null` before the first join. Store it together with a copy of
@@ -112,7 +112,7 @@ export class SyncClient {
   #refusal: WireErrorCode | null = null
   /** Number of edits that only this client made so far; a `doc` that had content at the start counts as one. */
   #edits: number
-  /** How many of the edits are durable on the relay. */
+  /** How many of the edits counted by `#edits` are durable on the relay. */
   #savedEdits = 0
   #level: JoinedFrame['level'] | null = null
   #lineage: string | null

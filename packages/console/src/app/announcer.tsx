@@ -18,7 +18,7 @@ export function createAnnouncer(): Announcer {
   }
 }
 
-/** The place in the page from which screen readers read what happens. */
+/** The live region from which screen readers read announcements. */
 export function Announcer({ announcer }: { readonly announcer: Announcer }) {
   const [{ text, count }, setSaid] = useState({ text: '', count: 0 })
   useEffect(() => announcer.listen((next) => setSaid((before) => ({ text: next, count: before.count + 1 }))), [announcer])

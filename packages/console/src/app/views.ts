@@ -1,7 +1,7 @@
 import type { LiveDocument, Relay } from '@docrelay/client'
 import type { Route } from './route.ts'
 
-/** Who is signed in, and in which workspace. */
+/** The person who is signed in, and the person's workspace. */
 export interface Person {
   readonly sub: string
   readonly name: string

@@ -20,7 +20,7 @@ export function Menu(props: {
   /** Whether the button shows a text, which is then its name. */
   readonly hasText?: boolean
   readonly items: readonly MenuItem[]
-  /** What the button shows; three dots when absent. */
+  /** The content of the button; three dots when absent. */
   readonly children?: ComponentChildren
   /** Text above the actions. */
   readonly heading?: ComponentChildren

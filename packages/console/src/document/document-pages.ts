@@ -48,7 +48,7 @@ export function renamePage(ydoc: YDoc, { id, kind }: PageEntry, name: string): v
   pages.set(id, { ...pages.get(id), id, name })
 }
 
-/** Moves a page among those of its kind by one place; `step` is -1 or 1. */
+/** Moves a page by one place among the pages of its kind; `step` is -1 or 1. */
 export function movePage(ydoc: YDoc, { id, kind }: PageEntry, step: -1 | 1): void {
   const ids = idsOf(ydoc, kind)
   const at = ids.indexOf(id)

@@ -24,7 +24,7 @@ export function PageTabs(props: {
   const [asking, setAsking] = useState<{ readonly what: 'rename' | 'delete'; readonly id: string } | null>(null)
   // The dialog is about a page by its id, because following somebody may show another page meanwhile.
   const asked = pages.find(({ id }) => id === asking?.id)
-  // Nor is it asked again when somebody brings the page back.
+  // Closes the dialog for good when its page is deleted, so that it does not open again when somebody restores the page.
   if (asking !== null && asked === undefined) setAsking(null)
 
   const add = (kind: PageEntry['kind'], word: string): void => {

@@ -1,7 +1,7 @@
 import type { LiveDocument } from '@docrelay/client'
 import { colorOf } from '../session/token-claims.ts'
 
-/** Somebody else who is in the document now. */
+/** Another person or an agent in the document now. */
 export interface Present {
   /** The same for all tabs of a person. */
   readonly key: string

@@ -70,7 +70,7 @@ describe('the files of a live document', () => {
 })
 
 describe('a file that is added', () => {
-  it('stands at the end of a prose page, as an image or as a chip', () => {
+  it('goes to the end of a prose page, as an image or as a chip', () => {
     const ydoc = newDocument()
     prose(ydoc).push([element('paragraph', {})])
     addFile(live(ydoc), PROSE, { hash: ONE, name: 'dot.png', mimeType: 'image/png', sizeBytes: 70 }, newId)
@@ -86,7 +86,7 @@ describe('a file that is added', () => {
     ])
   })
 
-  it('[TOOL-add_file] stands below everything on a canvas page, as the shape that tools make', () => {
+  it('[TOOL-add_file] goes below everything on a canvas page, as the shape that tools make', () => {
     const ydoc = newDocument()
     shapes(ydoc).set('s', { id: 's', type: 'rectangle', x: 0, y: 500, width: 10, height: 100 })
     addFile(live(ydoc), CANVAS, pdf, () => 'new')
@@ -110,7 +110,7 @@ describe('adding a file to a document that changed during the upload', () => {
 })
 
 describe('a file that is removed', () => {
-  it('takes figures and galleries with it that cannot be without it', () => {
+  it('takes figures and galleries with it that cannot be empty', () => {
     const ydoc = newDocument()
     prose(ydoc).push([
       element('figure', {}, image(ONE), element('figcaption', {})),

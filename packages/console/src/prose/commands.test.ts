@@ -64,7 +64,7 @@ describe('commands of a prose page', () => {
     expect(shown(after(wrapped, toggleWrap('callout')))).toBe('doc(paragraph("words"))')
   })
 
-  it('[PROSE-2] a table takes the place of an empty paragraph, stands behind a full one, and text can follow it', () => {
+  it('[PROSE-2] a table replaces an empty paragraph, goes after a full one, and text can follow the table', () => {
     const table = insertBlocks(() => [emptyTable(1, 1)])
     const shownTable = 'table(tableRow(tableHeader(paragraph)))'
     expect(shown(after(stateOf('', paragraph('')), table))).toBe(`doc(${shownTable}, paragraph)`)
@@ -74,7 +74,7 @@ describe('commands of a prose page', () => {
     )
   })
 
-  it('[PROSE-2] after a dividing line the caret stands behind it, so that the next key does not replace it', () => {
+  it('[PROSE-2] a dividing line is inserted with the caret after it, so that the next key does not replace it', () => {
     const state = after(
       stateOf('words', paragraph('words')),
       insertBlocks(() => [nodeType('horizontalRule').create()]),

@@ -5,7 +5,7 @@ import type { ConsoleConfig } from './config.ts'
 import type { SignIn } from './sign-in.ts'
 import { personOf } from './token-claims.ts'
 
-/** Makes the object through which every view reaches the relay, for the person who is signed in. */
+/** Makes the session of the signed-in person, through which every view reaches the relay. */
 export function openSession(
   signIn: SignIn,
   {

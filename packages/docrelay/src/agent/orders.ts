@@ -34,7 +34,7 @@ export function unansweredLines(markdown: string): readonly AskedLine[] {
   })
 }
 
-/** Reads what a line asks for. */
+/** Parses the order in a line. */
 export function readOrder(words: string): Order {
   if (/^(?:please )?list\b.*\bopen\b/i.test(words)) return { kind: 'list-open-points' }
   const row = /^(?:please )?add (?:a|one|another) row\b[:,]?\s*(.*)/i.exec(words)?.[1]
@@ -43,7 +43,7 @@ export function readOrder(words: string): Order {
   return { kind: 'add-row', values: row === '' ? [] : values }
 }
 
-/** Returns the tasks of a page that are not ticked, without those that are orders themselves. */
+/** Returns the unticked tasks of a page, except tasks that are orders. */
 export function openPoints(markdown: string): readonly string[] {
   const tasks = blocksOf(markdown).map(({ text }) => /^\[ \] (.+)/.exec(text)?.[1])
   return tasks.filter((task) => task !== undefined && !/^@agent\b/i.test(task)).map((task) => plain(task as string))

@@ -9,7 +9,7 @@ export interface AgentPlace {
 }
 
 export interface ScriptedAgent {
-  /** Resolves when the agent has stopped: after `close`, or when the document is gone. Rejects when the relay refuses it. */
+  /** Resolves when the agent has stopped, after `close` or because the document was deleted. Rejects when the relay refuses the agent. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }

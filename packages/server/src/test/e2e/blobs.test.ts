@@ -52,7 +52,7 @@ describe('the life of a blob', () => {
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  it('[BLOB-3] [BLOB-15] a blob survives a crash while a document references it, and its bytes go after the document is deleted', async () => {
+  it('[BLOB-3] [BLOB-15] a blob survives a crash while a document references it, and is deleted after the document', async () => {
     const bytes = someBytes(500_000, 1)
     const hash = hashOf(bytes)
     expect((await post(relay, bytes)).status).toBe(204)
@@ -67,7 +67,7 @@ describe('the life of a blob', () => {
     expect([(await get(relay, hash)).status, await blobBytes(relay)]).toEqual([404, 0])
   })
 
-  it('[BLOB-16] [AG-67] a picture that only the record of a call references stays readable without being metered, and the undo counts it again', {
+  it('[BLOB-16] [AG-67] a picture that only a recorded call references stays readable and unmetered until an undo restores it', {
     timeout: patience(60_000),
   }, async () => {
     const content = (html: string) => ({ docId: 'pictured', pageId: 'p', format: 'html', replace: true, content: html })

@@ -100,7 +100,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       ann.destroy()
     })
 
-    it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for every client at once and for later joins', async () => {
+    it('[LIFE-23] [WS-21] [WS-54] a deleted document ends for every client at once, and later joins are refused', async () => {
       const id = await document()
       const events: string[] = []
       const ann = relay.sync(id, {}, { onEvent: (event) => events.push(`${event.eventType} ${event.docId}`) })

@@ -60,7 +60,7 @@ const COUNTED: readonly (readonly [number, string, object])[] = [
   [1, 'delete_reference', { id: 'knuth' }],
 ]
 
-describe('what a write says it changed', () => {
+describe('the changes that a write reports', () => {
   it.each(EXAMPLES)(
     '[AG-29] [AG-32] example $i of $name reports its change, cold and live: nothing without a new version, as in a dry run',
     async ({ name, args, takesDryRun }) => {
@@ -115,7 +115,7 @@ describe('what a write says it changed', () => {
   })
 })
 
-describe('what a write says it removed', () => {
+describe('the removals that a write reports', () => {
   it('[AG-30] a call that removes blocks beyond those it names lists their ids and texts', async () => {
     await coldAndLive(async (docId) => {
       const told = await ann.call('delete_block', { docId, ...page, id: 'blk-i' })

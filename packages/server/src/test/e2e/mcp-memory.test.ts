@@ -39,7 +39,7 @@ async function left(client: WireClient): Promise<void> {
 const newsOf = async (agent: McpAgent, tool: string, args: Readonly<Record<string, unknown>>) =>
   (await agent.call(tool, args))['news']
 
-describe.concurrent('what others changed since the last answer', () => {
+describe.concurrent('news of changes by others since the last answer', () => {
   it('[AG-20] [AG-21] [AG-22] news of a live document says once who typed where, with the name that the person shows', async () => {
     const { ann, docId, at, agent, enter } = await start()
     const person = await enter()
@@ -142,7 +142,7 @@ describe.concurrent('what others changed since the last answer', () => {
   })
 })
 
-describe.concurrent('writing over what others wrote', () => {
+describe.concurrent('overwriting edits of others', () => {
   it('[AG-24] [AG-28] words that a person typed since the last read are not overwritten, until the agent reads them', async () => {
     const { ann, at, agent, enter } = await start()
     const person = await enter()

@@ -73,7 +73,7 @@ describe('an argument that has no effect', () => {
   })
 })
 
-describe('empty text for what a call replaces or removes', () => {
+describe('an empty text in place of something that a call replaces or removes', () => {
   /** Without the empty argument each of these calls would reach more than its caller named, or something else. */
   const EMPTY: readonly (readonly [string, object, string])[] = [
     ['set_prose', { pageId: 'p', content: 'x', id: '' }, 'id'],

@@ -155,7 +155,7 @@ describe.concurrent('a heading that is named by its index', () => {
   })
 })
 
-describe.concurrent('what answers show enters the memory', () => {
+describe.concurrent('blocks shown by an answer', () => {
   it('[AG-17] [AG-28] a heading from get_outline and a cell from get_table are not overwritten by bare id after a person typed there', async () => {
     const table = '<table><tr><td><p id="blk-t">cell</p></td><td><p id="blk-u">other</p></td></tr></table>'
     await using document = await start(PAGE + table)

@@ -242,7 +242,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       ])
     })
 
-    it('[MCP-25] [MCP-26] a caller without the right is told which right is missing', async () => {
+    it('[MCP-25] [MCP-26] the refusal of a caller without a right names the missing right', async () => {
       const { docId, pageId } = await created(ann, 'private')
       const bob = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bob', role: 'member' }))
       const eve = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'eve', role: 'viewer' }))

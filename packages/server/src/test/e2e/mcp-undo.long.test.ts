@@ -244,7 +244,7 @@ describe('which calls are undone', () => {
   })
 })
 
-describe('what is kept for an undo', () => {
+describe('the records kept for an undo', () => {
   const paragraphs = (from: number, count: number): string =>
     Array.from({ length: count }, (_, i) => text(`blk-${from + i}`, `Words ${from + i}`)).join('')
   const pages = (...contents: readonly string[]): Members => ({

@@ -105,7 +105,7 @@ describe('lists of documents', () => {
       expect([bad, (await call('GET', `/api/docs?cursor=${bad}`, { as })).json.field]).toEqual([bad, 'cursor'])
   })
 
-  it('[BODY-15] an entry of the list shows what saving the document answered', async () => {
+  it('[BODY-15] an entry of the list equals the metadata in the answer to the PUT of the document', async () => {
     const body = {
       name: 'N',
       tags: ['a'],

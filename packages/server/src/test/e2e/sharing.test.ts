@@ -44,7 +44,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     await remove()
   })
 
-  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a share link lets a stranger join; revoking it keeps those who joined, purging removes them', async () => {
+  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a share link lets a stranger join; its revocation keeps the stranger, a purge does not', async () => {
     await mia().putDocument('story', { name: 'Story' })
     const owner = await enter('mia', 'story')
     const ben = await openWire(relay)

@@ -18,7 +18,7 @@ export interface Noticed {
   /** Time from typing to the other person's copy, in ms. */
   readonly pauseMs: readonly number[]
   readonly heartbeatMs: readonly number[]
-  /** How late this thread itself was, in ms. */
+  /** The lateness of this thread itself, in ms. */
   readonly ownMs: number
   readonly closes: number
 }

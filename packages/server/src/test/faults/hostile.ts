@@ -17,7 +17,7 @@ import { ATTACKS, type Attack } from './hostile-attacks.ts'
 
 const HONEST_DOCUMENTS = 4
 const MAX_PAYLOAD = 262_144
-/** Longest allowed delay for people whose document is in another worker, and for those in the worker that the attack blocks or ends. */
+/** Longest allowed delay in ms: for people whose document is in another worker, and for those in the worker that the attack blocks or ends. */
 const OTHER_WORKER_MS = 250
 const SAME_WORKER_MS = 2_500
 /**

@@ -7,7 +7,7 @@ export interface Tally {
 const SOURCES = { typed: 'typed edits', saved: 'saves over REST', tools: 'results of tools' } as const
 type Source = keyof typeof SOURCES
 
-/** By the source that received the acknowledgement. */
+/** One tally for each source of acknowledgements. */
 export interface Losses extends Readonly<Record<Source, Tally>> {
   readonly unloadable: number
 }

@@ -56,7 +56,7 @@ export async function createDocuments(relay: RelayUnderTest, others: number): Pr
 export interface LoadPlan {
   /** A part of the names of the marks. */
   readonly round: number
-  /** Chooses what the agents do. */
+  /** The random numbers that choose the actions of the agents. */
   readonly random: () => number
   readonly agentPauseMs?: number
 }

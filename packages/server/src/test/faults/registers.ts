@@ -20,7 +20,7 @@ export async function setRegister<T>(register: Register, value: string | null, c
   return answer
 }
 
-/** A register with what was confirmed at one moment. */
+/** A register with its confirmed state at one moment. */
 export interface Confirmed<R extends Register = Register> {
   readonly register: R
   readonly answered: number
