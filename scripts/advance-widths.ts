@@ -74,7 +74,7 @@ function readWidths(bytes: Buffer): (code: number) => number {
   const glyphOf = readCharacterMap(bytes, table('cmap'))
   return (code) => {
     const glyph = glyphOf(code)
-    // All glyphs after the last metric have its width.
+    // The last metric gives the width of all further glyphs.
     const width = bytes.readUInt16BE(metrics + 4 * Math.min(glyph, countOfMetrics - 1))
     return glyph === 0 ? 0 : Math.round((width / unitsPerEm) * 1000)
   }
@@ -101,7 +101,7 @@ function readCharacterMap(bytes: Buffer, cmap: number): (code: number) => number
   }
 }
 
-/** The source text that the installed font package gives. */
+/** Returns the module source for the installed font package. */
 export function currentWidthsFile(): string {
   const { version } = JSON.parse(readFileSync(join(font, 'package.json'), 'utf8')) as { version: string }
   return advanceWidthsFile(readFileSync(join(font, 'ttf', 'DejaVuSans.ttf')), version)

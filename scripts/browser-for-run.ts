@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { builtConsole } from './built-console.ts'
 
-/** Where a Chromium may be; the first that is there is taken. */
+/** Places of a Chromium; the first that exists is used. */
 const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /**
- * What the browser would do for its own window. The pages in which its address bar shows suggestions take a second of processor time for each
- * profile, more than the page under test.
+ * Features of the browser's own window. The suggestion pages of its address bar take a second of processor time per profile, more than the page
+ * under test.
  */
 const OF_ITS_WINDOW = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup']
-/** What playwright-core switches off: a browser takes one list only, the last. */
+/** The features that playwright-core disables. Repeated here because a browser uses only its last list of disabled features. */
 const OF_PLAYWRIGHT = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -25,7 +25,7 @@ const OF_PLAYWRIGHT = [
   'AimEnabled',
   'PreconnectToSearch',
 ]
-// All but the last keep it from calling hosts of its maker.
+// Background networking, component updates and sync would call hosts of the browser's vendor.
 const FLAGS = [
   '--disable-gpu',
   '--disable-quic',
@@ -36,8 +36,8 @@ const FLAGS = [
 ]
 
 /**
- * Called by vitest before the first file: builds the console and starts one Chromium for all files, which find both by the environment. Without a
- * Chromium nothing is started, and the tests are skipped with that reason.
+ * Called by vitest before the first file. Builds the console and starts one Chromium for all files, and passes both by environment variables.
+ * Without a Chromium nothing is started, and the tests are skipped with that reason.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const executablePath = PLACES.find((path) => path !== undefined && existsSync(path))

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dirname, '..')
 const CACHE = join(ROOT, 'node_modules/.cache/docrelay-console')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
-/** The packages that the page is made of. */
+/** The packages from which the page is built. */
 const PACKAGES = ['console', 'client', 'prosemirror', 'model', 'protocol']
-/** Earlier builds stay for relays that were started with them. */
+/** How many builds are kept, because running relays may still use earlier ones. */
 const KEPT = 3
 
 /**
- * Returns the folder of the console that is built from the present sources, and builds it first when there is none. Several may call it at
- * the same time: a build gets its place when it is complete.
+ * Returns the folder of the console built from the present sources, and builds it first when needed. May be called by several processes at the
+ * same time: a build is moved to its place when it is complete.
  *
  * @throws Error with the message of the bundler
  */
@@ -23,7 +23,7 @@ export function builtConsole(): string {
   return folder
 }
 
-/** A hash of everything that the built page depends on. */
+/** Returns a hash of everything that the built page depends on. */
 function digestOfSources(): string {
   const files = PACKAGES.flatMap((name) => {
     const src = join(ROOT, 'packages', name, 'src')
@@ -43,13 +43,13 @@ function build(folder: string): void {
   const unfinished = mkdtempSync(join(CACHE, 'unfinished-'))
   try {
     const args = [VITE, 'build', 'packages/console', '--outDir', unfinished, '--emptyOutDir', '--logLevel', 'error']
-    // In a process that knows of the test runner the bundler would make a page for development.
+    // With the variables of the test runner set, the bundler would make a development build.
     const env = { ...process.env, NODE_ENV: 'production', VITEST: '' }
     execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // Another start may have built the same one meanwhile.
+    // Another process may have built the same sources meanwhile.
     if (existsSync(folder)) return
     const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string }
     throw new Error(`The console cannot be built:\n${stdout}${stderr}`, { cause: error })

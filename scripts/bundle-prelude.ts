@@ -1,5 +1,5 @@
-// The first module of each program and thread of a bundle: stack traces name lines of the sources. What it needs it reads when a trace is asked
-// for, so that a start costs nothing.
+// The first module of each program and thread of a bundle. It makes stack traces name source lines. It reads its tables only when a trace is
+// formatted, so that a start costs nothing.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type SourceLines, sourceFrame, TABLE } from './source-lines.ts'
@@ -9,7 +9,7 @@ const tables = new Map<string, SourceLines | null>()
 Error.prepareStackTrace = (error, frames) =>
   [headOf(error), ...frames.map((frame) => `    at ${sourceFrame(String(frame), tableOf)}`)].join('\n')
 
-/** As V8 begins a trace. */
+/** Returns the first line of a trace, as V8 writes it. */
 function headOf(error: Error): string {
   try {
     return Error.prototype.toString.call(error)
@@ -27,7 +27,7 @@ function tableOf(url: string): SourceLines | null {
   return table
 }
 
-/** A trace must never fail, whatever is missing. */
+/** Reads a line table; `null` when it is missing or unreadable, because formatting a trace must never fail. */
 function read(url: string): SourceLines | null {
   try {
     return JSON.parse(readFileSync(fileURLToPath(url) + TABLE, 'utf8')) as SourceLines

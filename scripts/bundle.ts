@@ -7,20 +7,20 @@ const ROOT = join(import.meta.dirname, '..')
 const PRELUDE = 'prelude'
 
 export interface BundleOptions {
-  /** Source files of programs by their name in the bundle. */
+  /** The source files of programs, by their names in the bundle. */
   readonly programs: Readonly<Record<string, string>>
-  /** Where the files are written; the folder must not exist. */
+  /** The folder for the files, which must not exist yet. */
   readonly dir: string
-  /** Whether an import stays one, because the package is installed beside the bundle. */
+  /** Whether an import is kept, because the package is installed beside the bundle. */
   readonly isOthers: (id: string) => boolean
-  /** Addresses of files and folders that stand beside modules, by their names: relative to `dir`, or whole. */
+  /** Files and folders outside the bundle that modules refer to: their addresses, by file name, relative to `dir` or absolute. */
   readonly beside: Readonly<Record<string, string>>
 }
 
 /**
- * Writes programs and the threads that they start into a few files, each with a table of its lines for stack traces, and returns the modules
- * in them. The code keeps its names and lines, but has no comments, and no characters above U+007F: V8 keeps the text of a module for each
- * thread, and takes two bytes for each character when one is above U+00FF.
+ * Writes programs and the threads that they start into a few files, each with a line table for stack traces, and returns the modules in them. The
+ * code keeps its names and lines, but has no comments and no characters above U+007F. V8 keeps the text of a module for each thread, and uses two
+ * bytes per character when one is above U+00FF.
  */
 export async function writeBundle({ programs, dir, isOthers, beside }: BundleOptions): Promise<readonly string[]> {
   const bundler = await rolldown({
@@ -45,7 +45,7 @@ export async function writeBundle({ programs, dir, isOthers, beside }: BundleOpt
   return modulesOf([{ output }])
 }
 
-/** The modules in what a bundler has made. */
+/** Returns the modules in the output of a bundler. */
 export function modulesOf(bundles: readonly Pick<RolldownOutput, 'output'>[]): readonly string[] {
   return bundles.flatMap(({ output }) => output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : [])))
 }
@@ -60,7 +60,7 @@ function write({ fileName, code, map }: OutputChunk, dir: string): void {
   writeFileSync(file + TABLE, JSON.stringify(table))
 }
 
-/** Gives programs and threads a file of their own, copies what stands beside modules, and points addresses at both. */
+/** Gives programs and threads a file of their own, copies the assets of modules, and rewrites the addresses of both. */
 function addresses(dir: string, beside: Readonly<Record<string, string>>): Plugin {
   return {
     name: 'addresses',
@@ -72,18 +72,19 @@ function addresses(dir: string, beside: Readonly<Record<string, string>>): Plugi
           const file = resolve(id, '..', path)
           const name = basename(path)
           if (/\.(?:ts|js)$/.test(name)) {
-            // The program that starts the relay may be called `main` as well.
+            // An address of `main.ts` is that of the relay. Its file is called `relay`, because the program that starts it may be called `main`
+            // too.
             const stem = name === 'main.ts' ? 'relay' : name.slice(0, -'.ts'.length)
             this.emitFile({ type: 'chunk', id: file, fileName: `${stem}.mjs` })
             return `new URL('./${stem}.mjs', import.meta.url)`
           }
-          // All files are in one folder, and so are the assets of all modules.
+          // The bundle has all files in one folder, and the assets of all modules in one folder below it.
           if (path.startsWith('./assets/')) return address
           const place = beside[name]
           if (place !== undefined) return `new URL('${place}', import.meta.url)`
           throw new Error(`${id} names ${path}, which is not beside the bundle`)
         })
-        // No code moves to another line.
+        // The change moves no code to another line, so it needs no source map.
         return { code: withPlaces, map: null }
       },
     },

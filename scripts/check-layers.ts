@@ -17,7 +17,7 @@ async function sources(): Promise<readonly SourceFile[]> {
   return files
 }
 
-// Plain JavaScript, so that a linter can read it too.
+// The table is plain JavaScript, so that a linter can read it too.
 const { layers, suffixes } = (await import(new URL('../layers.js', import.meta.url).href)) as {
   readonly layers: readonly Layer[]
   readonly suffixes: readonly SuffixRule[]

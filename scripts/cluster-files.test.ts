@@ -16,7 +16,7 @@ interface Manifest {
   readonly [member: string]: unknown
 }
 
-/** Throws with file and line when one is no YAML. */
+/** Returns the documents of a YAML file. Throws with file and line when one is not YAML. */
 function manifestsIn(file: string): readonly Manifest[] {
   return parseAllDocuments(read('k8s', file)).map((document) => {
     const [problem] = [...document.errors, ...document.warnings]
@@ -29,7 +29,7 @@ const files = readdirSync(K8S).filter((name) => name.endsWith('.yaml'))
 const manifests = files.flatMap((file) => manifestsIn(file))
 const manifest = (kind: string) => manifests.find((each) => each.kind === kind) as Manifest
 
-/** The first value at a path of member names and array positions. */
+/** Returns the first value at a path of member names and array positions. */
 function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value)
 }
@@ -37,7 +37,7 @@ function valueAt(value: unknown, path: string): unknown {
 const NAMES = new Set(CONFIG_KEYS.flatMap(({ key }) => [key.env, `${key.env}_FILE`]))
 const unknownNames = (names: readonly string[]) => names.filter((name) => name.startsWith('RELAY_') && !NAMES.has(name))
 
-/** `[section].key` of each problem that a relay would name at its start. */
+/** Returns `[section].key` of each problem that a relay would report at its start. */
 function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   const loaded = loadConfig({ options: {}, env, configPath: undefined, cwd: '/nowhere' })
   return loaded.kind === 'loaded' ? [] : loaded.problems.map(({ subject }) => subject)
@@ -109,7 +109,7 @@ describe('compose.cluster.yaml and haproxy.cfg', () => {
   }
   const relays = Object.entries(compose.services).filter(([name]) => name.startsWith('relay-'))
   const haproxy = read('haproxy.cfg')
-  /** As compose fills variables in; each has a value. */
+  /** Fills in variables as compose does; each must have a value. */
   const filled = (environment: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(environment).map(([name, value]) => [

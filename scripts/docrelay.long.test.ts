@@ -10,7 +10,10 @@ import { consoleModules, docrelayDependencies, packDocrelay } from './pack-docre
 import { packagesOf } from './third-party-notices.ts'
 
 const MODULES = join(import.meta.dirname, '../node_modules')
-/** A folder outside the repository. Of ours nothing but the tarball can be had there, of others only the dependencies that it names. */
+/**
+ * A folder outside the repository. Of our packages it has only the tarball, and of third-party packages only the dependencies that the tarball
+ * names.
+ */
 const folder = mkdtempSync(join(tmpdir(), 'docrelay-npx-'))
 const installed = join(folder, 'node_modules/docrelay')
 const program = join(installed, 'dist/docrelay.mjs')

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const GUIDE = readFileSync(join(ROOT, 'docs/editor-guide.md'), 'utf8')
 const run = promisify(execFile)
 
-/** What the guide's application has around the code of the guide; everything it is told ends up in `told`. */
+/** The code around the guide's code. It records every event of the guide in `told`. */
 const BEFORE = `
 import 'fake-indexeddb/auto'
 const [, , url = '', token = ''] = process.argv
@@ -36,7 +36,7 @@ const showCopyIsOff = tell('copyOff')
 const showClosed = tell('closed')
 const addEventListener = (_: 'beforeunload', __: (event: Event) => void) => told.push(['beforeunload'])
 `
-/** The end of the story: the document is deleted under everybody. */
+/** The end of the story: the document is deleted while it is open. */
 const AFTER = `
 const has = (name: string) => told.some(([each]) => each === name)
 const until = async (name: string) => {
@@ -63,7 +63,7 @@ afterAll(async () => {
   await relay?.[Symbol.asyncDispose]()
 })
 
-/** Returns the code of the guide as one module: imports first, addresses of the relay under test. */
+/** Returns the code of the guide as one module, with imports first and the addresses of the relay under test. */
 function programOf(guide: string): string {
   const code = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
   const imports = code.match(/^import .*$/gm) ?? []

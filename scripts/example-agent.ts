@@ -9,19 +9,19 @@ export interface AgentPlace {
 }
 
 interface Written {
-  /** What the call wrote; ids have a stamp of the content. */
+  /** The blocks that the call wrote; each id has a stamp of the content. */
   readonly blocks: readonly { readonly id: string; readonly text: string }[]
   readonly serverVersion: number
 }
 
 export interface CountingAgent {
-  /** Counts the words of the page again and writes the sentence. Returns the sentence and its version. */
+  /** Counts the words of the page again and writes the sentence. Returns the sentence and the new version. */
   count(): Promise<{ readonly sentence: string; readonly serverVersion: number }>
   close(): Promise<void>
 }
 
 /**
- * Starts an agent that adds its own section to the page. The agent names its sentence by the stamped id of the last answer, so edits
+ * Starts an agent that adds its own section to the page. The agent refers to its sentence by the stamped id of the last answer. So edits
  * elsewhere are no conflict, and words that somebody writes into the sentence are never replaced.
  */
 export async function startAgent({ url, bearer, docId, pageId }: AgentPlace): Promise<CountingAgent> {
@@ -48,7 +48,7 @@ export async function startAgent({ url, bearer, docId, pageId }: AgentPlace): Pr
       const { isError, structuredContent } = await send('set_prose', { id, content: sentence })
       const refused = structuredContent as { readonly code?: string; readonly current?: { readonly id: string } }
       if (isError && refused.code !== 'ERR_BLOCK_CHANGED') throw new Error(`set_prose was refused: ${refused.code}`)
-      // When somebody wrote into the sentence, that stays, and the next sentence is written below it.
+      // When somebody wrote into the sentence, it stays, and the next sentence is written below it.
       const written =
         refused.code === 'ERR_BLOCK_CHANGED'
           ? await call<Written>('insert_block', { id: refused.current?.id, content: sentence })

@@ -32,7 +32,7 @@ interface Typist {
   readonly name: string
   readonly client: SyncClient
   readonly steps: readonly TypingStep[]
-  /** Time from an edit to `saved`, ms. */
+  /** Time from an edit to the state `saved`, in ms, for each edit. */
   readonly ackMs: number[]
 }
 
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     typist('ann', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 7, words }).steps),
     typist('ben', session, typingTrace({ steps: SECONDS * KEYS_PER_SECOND, seed: 11, words }).steps),
   ]
-  // Fails with a reason, which clients that try to connect again and again do not have.
+  // Fails with a reason. A live client would instead try to connect again and again.
   await new RelayClient({ baseUrl: session.baseUrl, token: () => session.tokens['ann'] as string }).getDocument(DOCUMENT)
   for (const { client } of typists) client.connect()
   await until('both clients to be in sync', () =>
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   for (const { client } of typists) client.destroy()
 }
 
-/** Runs an agent that writes over MCP while the others type. */
+/** Runs an agent that writes over MCP while the typists type. */
 async function agentBeside(typists: readonly Typist[], { mcpUrl, tokens }: Session): Promise<void> {
   if (mcpUrl === null) return console.log('No agent: the MCP endpoint is off.')
   const agent = await startAgent({ url: mcpUrl, bearer: tokens['ben'] as string, docId: DOCUMENT, pageId: PAGE })
@@ -107,7 +107,7 @@ function typist(name: string, session: Session, steps: readonly TypingStep[]): T
   return { name, client, steps, ackMs }
 }
 
-/** Types into a separate paragraph, so that the two texts do not interleave, although the document is shared. */
+/** Types into a separate paragraph, so that the texts of two typists do not interleave. */
 async function type({ name, client, steps }: Typist): Promise<void> {
   const page = client.doc.getXmlFragment(`prose:${PAGE}`)
   const text = new Y.XmlText()

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': '
 
 const BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
-/** Everything that a page may hold, behind a paragraph in which the test types. */
+/** Everything that a page may hold, after a paragraph in which the test types. */
 const CONTENT = `<p id="blk-start">Start.</p>${serialiseHtml(nodeRows.flatMap(([, , tree]) => tree)).replaceAll(/ id="[^"]*"/g, '')}`
 
 let relay: RelayUnderTest
@@ -38,7 +38,7 @@ beforeAll(async () => {
     const path = new URL(request.url ?? '/', 'http://x').pathname
     const file = join(folder, normalize(path.endsWith('/') ? `${path}index.html` : path))
     const type = TYPES[extname(file)]
-    // The images of the page have no files.
+    // The images of the page have no files, so each gets a blank image.
     if (type === undefined) response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(BLANK)
     else response.writeHead(200, { 'content-type': type }).end(readFileSync(file))
   }).listen(0, '127.0.0.1')

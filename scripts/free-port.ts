@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A free port below the range that the system assigns by itself, so that no other test gets it meanwhile. */
+/** Returns a free port below the range that the system assigns by itself, so that no other test gets it in between. */
 export async function freePort(): Promise<string> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)

@@ -10,13 +10,13 @@ const FOLDER = join(import.meta.dirname, '..', 'docs', 'pictures')
 
 /** A picture of the guides. */
 export interface GuidePicture {
-  /** Of the PNG, and with `.json` of the call that draws it. */
+  /** File name of the PNG. The call that draws it is in the file of the same name with the ending `.json`. */
   readonly file: string
-  /** What `get_page` with `image: true` answers of a page on which that call is the first. */
+  /** The PNG that `get_page` with `image: true` returns for a blank page after that call. */
   readonly png: Uint8Array
 }
 
-/** Draws the pictures of the guides anew, each from the call of generate_diagram beside it. [AG-109] */
+/** Draws the pictures of the guides again, each from the generate_diagram call beside it. [AG-109] */
 export function guidePictures(): readonly GuidePicture[] {
   const calls = readdirSync(FOLDER).filter((name) => name.endsWith('.json'))
   return calls.map((name) => {

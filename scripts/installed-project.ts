@@ -10,13 +10,13 @@ const run = promisify(execFile)
 export interface InstalledProject extends Disposable {
   readonly folder: string
   write(file: string, text: string): void
-  /** Runs a program in the folder. Rejects with what it printed when it fails. */
+  /** Runs a program in the folder and returns its output. Rejects with the output when the program fails. */
   run(program: string, args: readonly string[]): Promise<string>
 }
 
 /**
- * A project outside the repository, into which `npm install` has installed the tarballs. Third-party packages come from our node_modules,
- * since no network is needed then; of `@docrelay` nothing but the tarballs can be had.
+ * Makes a project outside the repository and installs the tarballs into it with `npm install`. Third-party packages are copied from our
+ * node_modules, so no network is needed; of `@docrelay` only the tarballs are available.
  */
 export async function installedProject(
   tarballs: ReadonlyMap<string, string>,
@@ -53,7 +53,7 @@ export async function installedProject(
   return project
 }
 
-/** Packages with everything that they depend on. */
+/** Returns packages with all their dependencies. */
 function closureOf(names: readonly string[], found = new Set<string>()): ReadonlySet<string> {
   for (const name of names) {
     if (found.has(name)) continue

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path/posix'
 export interface Layer {
   /** A folder, a file, or a prefix of file names, relative to the repository. The longest match applies. */
   readonly part: string
-  /** Parts that it may import. */
+  /** The parts that this part may import. */
   readonly ours: readonly string[]
-  /** Parts of which it may import only `*.port.ts` files. */
+  /** The parts of which this part may import only `*.port.ts` files. */
   readonly ports?: readonly string[]
   readonly libraries: readonly string[]
   readonly node: boolean
@@ -16,7 +16,7 @@ export interface Layer {
 export interface SuffixRule {
   /** Other files may import these only where their part lists `*` and the suffix. */
   readonly suffix: string
-  /** Parts that they may import besides their own folder and what it may import. */
+  /** Parts that these files may import besides their own folder and its permissions. */
   readonly ours: readonly string[]
 }
 
@@ -181,12 +181,12 @@ export function importsOf(file: SourceFile): readonly { readonly specifier: stri
     const specifier = match[1] ?? ''
     if (specifier.startsWith('.')) return { specifier, target: join(dirname(file.path), specifier) }
     const own = /^@docrelay\/([a-z-]+)(?:\/(.+))?$/.exec(specifier)
-    // Without a path it is what the package gives to applications.
+    // An import of the bare package name is its public entry.
     return { specifier, target: own === null ? null : `packages/${own[1]}/src/${own[2] ?? 'public'}.ts` }
   })
 }
 
-/** The name by which layers.js permits a library or the modules of Node. */
+/** Returns the name by which layers.js permits a library or the Node modules. */
 function outsideOf(specifier: string): string {
   return specifier.startsWith('node:') ? 'node' : libraryOf(specifier)
 }

@@ -22,7 +22,7 @@ it('[YDOC-1] [PROSE-7] the editor of the guide opens a page, and typed text is i
   await ann.putDocument('page', { name: 'P', pages: [], richTextPages: [{ id: 'one', name: 'One', order: 0, content }] })
   const document = await open(relay.baseUrl, 'page', relay.token({ sub: 'ann', role: 'member' }), 'Ann')
   const editor = bindEditor(openPage(document, String(document.ydoc.getArray('prosePageOrder').get(0))))
-  // The position after the paragraph's text: 6 for the heading, 1 to enter the paragraph, 5 characters.
+  // Position 12 is after the text of the paragraph: 6 for the heading, 1 to enter the paragraph, 5 characters.
   editor.dispatch(editor.state.tr.insertText(' Typed.', 12))
   await document.flush({ timeoutMs: 10_000 })
   const body = (await ann.getDocument('page')) as { richTextPages: readonly { readonly content: string }[] }

@@ -13,7 +13,7 @@ const pages = [
   ),
 ].filter((name) => !name.includes('node_modules'))
 
-/** The anchor that Git hosts make from a heading. */
+/** Returns the anchor that Git hosts make from a heading. */
 const anchorOf = (title: string) =>
   title
     .toLowerCase()

@@ -8,10 +8,10 @@ import { isInstalledBeside, NOTICES } from './relay-bundle.ts'
 import { packagesOf, thirdPartyNotices } from './third-party-notices.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Of our packages, those whose dependencies become part of the bundle as far as `isInstalledBeside` allows, and the others. */
+/** Our packages in the bundle. Dependencies of `BUNDLED` are bundled unless `isInstalledBeside`; those of `OTHERS` are installed. */
 const BUNDLED = ['server', 'client', 'model', 'protocol']
 const OTHERS = ['docrelay', 'dev-issuer']
-/** Files and folders that stand beside modules, and where they are in the package. */
+/** Files and folders outside the bundle that modules refer to, and their place in the package. */
 const BESIDE: Readonly<Record<string, string>> = {
   'package.json': '../package.json',
   dist: '../console',
@@ -26,8 +26,8 @@ interface Manifest {
 }
 
 /**
- * Packs `docrelay`: the relay, the issuer for trying out and the built console in one package, compiled to JavaScript. Only packages of
- * others are its dependencies. Returns the path of the tarball.
+ * Packs `docrelay`: the relay, the development issuer and the built console in one package, compiled to JavaScript. Only third-party packages are
+ * its dependencies. Returns the path of the tarball.
  */
 export async function packDocrelay(target: string): Promise<string> {
   const folder = join(ROOT, 'dist', `docrelay-${process.pid}`)
@@ -57,7 +57,7 @@ export async function packDocrelay(target: string): Promise<string> {
   }
 }
 
-/** The packages of others that the bundle imports, with their versions. */
+/** Returns the third-party packages that the bundle imports, with their versions. */
 export function docrelayDependencies(): Readonly<Record<string, string>> {
   const installed = [
     ...BUNDLED.flatMap(dependenciesOf).filter(([name]) => isInstalledBeside(name)),
@@ -96,7 +96,7 @@ function published(): object {
 
 let modulesOfConsole: Promise<readonly string[]> | null = null
 
-/** The modules of which the page is made, by a build that writes nothing. */
+/** Returns the modules of the console page, from a build that writes nothing. */
 export function consoleModules(): Promise<readonly string[]> {
   modulesOfConsole ??= readConsoleModules()
   return modulesOfConsole

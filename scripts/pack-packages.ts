@@ -7,13 +7,13 @@ const TSC = join(ROOT, 'node_modules/.bin/tsc')
 
 interface PublishedPackage {
   readonly name: string
-  /** What others may import: the path below the name of the package, and the file without its ending. */
+  /** The public modules: subpath of the package, and the file without its extension. */
   readonly exports: Readonly<Record<string, string>>
-  /** Version ranges in place of the exact versions with which the repository is tested. */
+  /** Version ranges of dependencies, in place of the exact versions with which the repository is tested. */
   readonly ranges?: Readonly<Record<string, string>>
 }
 
-/** In the order of their building: each may import those before it. */
+/** In build order: each package may import those before it. */
 const PUBLISHED: readonly PublishedPackage[] = [
   {
     name: 'protocol',
@@ -48,7 +48,7 @@ interface Manifest {
 
 /** Builds the packages that others install, and writes a tarball of each into `target`. Returns the paths of the tarballs by package name. */
 export function packPackages(target: string): ReadonlyMap<string, string> {
-  // Below the repository, so that the compiler finds third-party packages.
+  // The folder is inside the repository, so that the compiler finds third-party packages.
   const staging = join(ROOT, 'dist', `packages-${process.pid}`)
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(join(staging, 'node_modules/@docrelay'), { recursive: true })
@@ -109,7 +109,7 @@ function stage({ name, exports, ranges = {} }: PublishedPackage, folder: string)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 }
 
-/** The packages that the built files import. */
+/** Returns the packages that the built files import. */
 function librariesOf(dist: string): ReadonlySet<string> {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.js'))
   const imports = files.flatMap((file) => [
@@ -122,7 +122,7 @@ function isPublished(path: string): boolean {
   return !/\.(?:test|contract)\.ts$|\/(?:testing|test|golden)(?:\/|$)/.test(path.slice(path.lastIndexOf('/src') + 4))
 }
 
-/** Compiles the files that others may import, and what these import. */
+/** Compiles the public modules and everything that they import. */
 function compile(name: string, entries: readonly string[], folder: string): void {
   const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'packages', name, 'tsconfig.json'), 'utf8')) as {
     readonly compilerOptions: object
@@ -146,7 +146,7 @@ function compile(name: string, entries: readonly string[], folder: string): void
   for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.d.ts'))) {
     const path = join(dist, file)
     const text = readFileSync(path, 'utf8')
-    // The compiler rewrites the endings in JavaScript only.
+    // The compiler rewrites file extensions only in JavaScript, so this rewrites them in the declarations.
     const rewritten = text.replaceAll(/(from\s+|import\()(['"])(\.[^'"]+)\.ts\2/g, '$1$2$3.js$2')
     if (rewritten !== text) writeFileSync(path, rewritten)
   }

@@ -27,7 +27,7 @@ const OTHERS = [
   'prosemirror-state',
   'prosemirror-view',
 ]
-/** What the client may weigh in a page beside yjs, compressed. */
+/** Limit on the compressed size that the client adds to a page that already has yjs. */
 const CLIENT_GZIP_BYTES = 17_000
 
 const APPLICATION = `
@@ -104,7 +104,7 @@ afterAll(async () => {
   await relay?.[Symbol.asyncDispose]()
 })
 
-/** The versions of Node on this machine that the packages are for, by path. */
+/** Returns the Node versions on this machine that the packages support, by path. */
 function nodes(): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const path of [
@@ -118,7 +118,7 @@ function nodes(): ReadonlyMap<string, string> {
       const major = Number(/^v(\d+)/.exec(version)?.[1])
       if (major >= 20 && ![...found.values()].includes(version)) found.set(path, version)
     } catch {
-      // Not on this machine.
+      // This version is not on this machine.
     }
   }
   return found
@@ -179,7 +179,7 @@ describe('the packages, installed from tarballs into a project outside the repos
       target,
       context: project.folder,
       entry: './app.mjs',
-      // The minifier takes four times as long as the bundler, and says nothing of the packages.
+      // The minifier takes four times as long as the bundler and tests nothing of the packages.
       optimization: { minimize: false },
       output: { path: join(project.folder, 'packed') },
     })
@@ -202,7 +202,7 @@ describe('the packages, installed from tarballs into a project outside the repos
       const { problems } = (await checkPackage(createPackageFromTarballData(readFileSync(path)))) as {
         problems: { kind: string; resolutionKind?: string }[]
       }
-      // The packages are modules only: neither `require` before Node 20.19 nor resolution without `exports` is for them.
+      // The packages are ES modules only; `require` before Node 20.19 and resolution without `exports` are not supported.
       const wrong = problems.filter(({ kind, resolutionKind }) => kind !== 'CJSResolvesToESM' && resolutionKind !== 'node10')
       expect([name, wrong]).toEqual([name, []])
     }

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Of Linux; what `getconf CLK_TCK` tells on every machine of today. */
+/** Clock ticks per second of Linux, the value of `getconf CLK_TCK` on every present machine. */
 const TICKS_PER_SECOND = 100
 
-/**
- * The processor time, in seconds, that this process has used together with the processes that it started and that have ended. Where the
- * system does not tell that, without those processes.
- */
+/** Returns the processor time, in seconds, of this process and of its ended children. Without /proc, the children are missing. */
 export function processorSeconds(): number {
   try {
     return fromStat(readFileSync('/proc/self/stat', 'utf8'))
@@ -16,9 +13,9 @@ export function processorSeconds(): number {
   }
 }
 
-/** From the text of `/proc/self/stat`: user and system time of the process and of the ended ones that it started. */
+/** Returns seconds from the text of `/proc/self/stat`: user and system time of the process and of its ended children. */
 export function fromStat(stat: string): number {
-  // The second field is the name of the program, which may contain spaces; the third follows the last bracket.
+  // The second field is the program name in brackets, which may contain spaces; the third field follows the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   return ticks / TICKS_PER_SECOND
@@ -26,7 +23,7 @@ export function fromStat(stat: string): number {
 
 let toldSeconds = 0
 
-/** The processor time since the last call in this process; at the first call, since it started. */
+/** Returns the processor time since the last call in this process; at the first call, since the process started. */
 export function processorSecondsSinceLast(): number {
   const now = processorSeconds()
   const since = now - toldSeconds

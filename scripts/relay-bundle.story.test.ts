@@ -11,7 +11,7 @@ import { packagesOf } from './third-party-notices.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const MANIFEST = join(ROOT, 'packages/server/package.json')
-/** As in the image: the launcher and the bundle without sources, and of the packages of others only those that the bundle lacks. */
+/** A folder like the image: the launcher and the bundle without sources, and only those third-party packages that the bundle lacks. */
 const folder = mkdtempSync(join(tmpdir(), 'docrelay-bundle-'))
 const server = join(folder, 'packages/server')
 const dist = join(server, 'dist')
@@ -76,7 +76,7 @@ describe('the bundle that `npm run build:relay` writes', { timeout: patience(60_
   it('serves without the packages that are in it, keeps its compiled code, and stops cleanly', async () => {
     expect(installed).toHaveLength(7)
     const data = join(folder, 'data')
-    // Compiled code is kept only below a data directory that is there.
+    // Compiled code is kept only below an existing data directory.
     mkdirSync(data)
     const relay = serve(data)
     await until('the start', () => relay.out().includes('mcp '), 60_000)
@@ -87,7 +87,7 @@ describe('the bundle that `npm run build:relay` writes', { timeout: patience(60_
     const page = { id: 'board', name: 'Board', shapes: [] }
     const body = JSON.stringify({ id: 'minutes', name: 'Minutes', pages: [page], richTextPages: [] })
     expect((await fetch(`${url}/api/docs/minutes?expectedVersion=0`, { method: 'PUT', headers, body })).status).toBeLessThan(300)
-    // Needs a thread of its own, the icons beside the bundle, a package of machine code and the fonts.
+    // Uses a thread of its own, the icons beside the bundle, a native package and the fonts.
     const picture = await fetch(`${url}/api/v1/docs/minutes/preview.png?page=board`, { headers })
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png'])
     relay.child.kill('SIGTERM')

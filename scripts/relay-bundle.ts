@@ -21,13 +21,13 @@ const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, 'packages')
 const SERVER = join(PACKAGES, 'server')
 const CACHE = join(ROOT, 'node_modules/.cache/docrelay-relay')
-/** What the bundle is made with. */
+/** The modules that make the bundle. */
 const TOOLS = ['bundle.ts', 'bundle-prelude.ts', 'source-lines.ts', 'relay-bundle.ts'].map((name) =>
   join(import.meta.dirname, name),
 )
-/** Earlier bundles stay for relays that were started with them. */
+/** How many bundles are kept, because running relays may still use earlier ones. */
 const KEPT = 4
-/** Packages that stay beside the bundle: they are loaded when they are needed, and not all of them are JavaScript. */
+/** Packages installed beside the bundle: they load only when needed, and some are not JavaScript. */
 const INSTALLED = /^(?:pg|@redis\/client|@aws-sdk\/client-s3|@smithy\/[^/]+|@resvg\/resvg-js|dejavu-fonts-ttf)(?:\/|$)/
 /** The file with the licences of the packages that are in a bundle. */
 export const NOTICES = 'THIRD-PARTY-NOTICES'
@@ -38,8 +38,8 @@ export function isInstalledBeside(name: string): boolean {
 }
 
 /**
- * Returns the program of the bundle of the present sources, and makes it first when there is none. Several may call it at the same time: a
- * bundle gets its place when it is complete.
+ * Returns the main file of the bundle of the present sources, and makes the bundle first when needed. May be called by several processes at the
+ * same time: a bundle is moved to its place when it is complete.
  */
 export async function bundledRelay(): Promise<string> {
   const folder = join(CACHE, digestOf([...relaySources(PACKAGES).map((path) => join(PACKAGES, path)), ...TOOLS]))
@@ -51,9 +51,9 @@ export async function bundledRelay(): Promise<string> {
 }
 
 /**
- * Writes the bundle that `relay` runs, in the place of an earlier one.
+ * Writes the bundle that `relay` runs, in place of an earlier one.
  *
- * @param dist the folder `dist` beside the manifest of the server; the built console is found from there, as in the repository
+ * @param dist the folder `dist` beside the manifest of the server; from there the built console is found, as in the repository
  */
 export async function buildRelay(dist: string): Promise<void> {
   rmSync(dist, { recursive: true, force: true })
@@ -61,9 +61,9 @@ export async function buildRelay(dist: string): Promise<void> {
 }
 
 /**
- * Returns a text that changes with the names and contents of files, and with the packages that the lockfile names.
+ * Returns a hash of the names and contents of files, and of the lockfile.
  *
- * @param files whole paths
+ * @param files absolute paths
  */
 export function digestOf(files: readonly string[]): string {
   const digest = createHash('sha256')
@@ -79,7 +79,7 @@ async function write(folder: string, beside: Readonly<Record<string, string>>): 
   mkdirSync(join(folder, '..'), { recursive: true })
   const unfinished = mkdtempSync(`${folder}-unfinished-`)
   try {
-    // Taken first: sources that change meanwhile make the bundle stale.
+    // Taken before the build, so that a change of the sources during the build makes the bundle stale.
     const stamp = stampOfSources(PACKAGES)
     const modules = await writeBundle({
       programs: { main: join(SERVER, 'src/main.ts') },
@@ -89,12 +89,12 @@ async function write(folder: string, beside: Readonly<Record<string, string>>): 
     })
     writeFileSync(join(unfinished, NOTICES), thirdPartyNotices(packagesOf(modules)))
     writeFileSync(join(unfinished, 'sources'), stamp)
-    // A temporary folder is private, but the relay runs as another user than who builds it. [OPS-12]
+    // A temporary folder is private, but the relay may run as another user than the builder. [OPS-12]
     chmodSync(unfinished, 0o755)
     renameSync(unfinished, folder)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // Another run may have written the same one meanwhile.
+    // Another process may have written the same bundle meanwhile.
     if (!existsSync(folder)) throw error
   }
 }

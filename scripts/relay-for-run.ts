@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { COMPILED_CODE } from '../packages/server/src/test/compiled-code.ts'
 import { bundledRelay } from './relay-bundle.ts'
 
-/** Called by vitest before the first file: the processes that it starts find the bundle by the environment. */
+/** Called by vitest before the first file. Makes the bundle and passes its path to all processes by an environment variable. */
 export default async function setup(): Promise<() => void> {
   const main = await bundledRelay()
   const compiled = join(dirname(main), 'compiled')
@@ -19,8 +19,8 @@ export default async function setup(): Promise<() => void> {
 }
 
 /**
- * Starts and stops the relay once, as Node keeps the compiled code of a process when it ends by itself. The tests kill most of theirs, so that
- * each would compile its code anew, which is a third of the processor time of a start.
+ * Starts and stops the relay once, because Node stores compiled code only when a process ends by itself. The tests kill most of their relays.
+ * Without this, each would compile its code again, which is a third of the processor time of a start.
  */
 async function keepCompiled(main: string): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-first-start-'))

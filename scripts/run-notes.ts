@@ -3,8 +3,8 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import type { RunNotes } from './test-report.ts'
 
 /**
- * Writes what the JSON reporter omits into the file named by DOCRELAY_RUN_NOTES: the reasons of `context.skip('why')`, differences, the
- * processor time of each file, and errors outside tests.
+ * Writes what the JSON reporter omits into the file named by DOCRELAY_RUN_NOTES: the reasons of `context.skip('why')`, differences, the processor
+ * time of each file, and errors outside tests.
  */
 export default class NotesReporter implements Reporter {
   readonly #skips: Record<string, string> = {}

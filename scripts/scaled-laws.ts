@@ -7,7 +7,7 @@ const USUAL_RUNS = 100
 const FEWEST_RUNS = 25
 const PART = 0.2
 
-/** How often a law runs whose test requests `wanted` runs. */
+/** Returns how many runs a law gets when its test requests `wanted`. */
 export function scaledRuns(wanted: number, part: number): number {
   return Math.min(wanted, Math.max(FEWEST_RUNS, Math.ceil(wanted * part)))
 }

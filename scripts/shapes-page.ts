@@ -3,7 +3,7 @@ import { baseDefaults, creatableNames, type ShapeKind, shapeKinds } from '../pac
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string
 
-/** What a shape of each kind is, for those who build editors. Beside the table of the model, which browsers load. */
+/** A description of each kind, for authors of editors. Kept here and not in the table of the model, which browsers load. */
 const ABOUT: Readonly<Record<ShapeKind['type'], string>> = {
   rectangle: 'A box with straight sides.',
   ellipse: 'An ellipse; its radii are half of its width and height.',

@@ -7,7 +7,7 @@ const bench = read('bench', 'README.md')
 const guide = read('docs', 'operators-guide.md')
 const sizing = guide.slice(guide.indexOf('## Sizing'), guide.indexOf('## Backup'))
 
-/** The relay's row in the table under a heading of the benchmarks, by column. */
+/** Returns the relay's row in the table under a heading of the benchmarks, by column. */
 function relayRow(heading: string): Readonly<Record<string, string>> {
   const lines = bench.slice(bench.indexOf(`### ${heading}`)).split('\n')
   const cells = (line: string | undefined) =>

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { sourceFrame, sourceLines } from './source-lines.ts'
 
 const CODE = ['import "./prelude.mjs";', 'function one() {', '\treturn two();', '}'].join('\n')
-/** Line 2 is line 7 of a.ts, and line 3 is line 3 of b.ts; columns count from the first sign that is not white. */
+/** Line 2 comes from line 7 of a.ts, and line 3 from line 3 of b.ts. Columns count from the first non-blank character. */
 const MAP: SourceMapPayload = {
   version: 3,
   file: 'chunk.mjs',
@@ -11,7 +11,7 @@ const MAP: SourceMapPayload = {
   sourcesContent: [],
   names: [],
   sourceRoot: '',
-  // The segments `AAMA` and `CCJE`: column, source, line and column, each as the step from the one before.
+  // The segments `AAMA` and `CCJE` hold column, source, line and column, each as the difference from the segment before.
   mappings: ';AAMA;CCJE;',
 }
 

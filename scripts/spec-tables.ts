@@ -10,7 +10,7 @@ import { TOOL_ERRORS } from '../packages/server/src/mcp/tools/tool-errors.ts'
 /** The rows of the tables in docs/spec, by the id of the table: the first cell of each row that is not marked (not yet). */
 export type SpecTables = ReadonlyMap<string, readonly string[]>
 
-/** Tables whose id is in a list item above them and not in their head. */
+/** Tables whose id is in the list item above them, not in their head. */
 const BELOW = ['TOOL-27', 'TOOL-28', 'TOOL-29']
 
 export function readTables(pages: readonly string[]): SpecTables {
@@ -51,7 +51,7 @@ function routesOf(cell: string): readonly string[] {
 
 interface Comparison {
   readonly tables: readonly string[]
-  /** Converts the first cell of a row to the names it stands for. */
+  /** Converts the first cell of a row to the names in it. */
   readonly of: (cell: string) => readonly string[]
   readonly code: readonly string[]
 }
@@ -69,7 +69,7 @@ async function commandNames(): Promise<readonly string[]> {
     .filter((name) => name !== 'help')
 }
 
-/** Commands named in a cell: one command with its options, or several that only print text. */
+/** Returns the commands named in a cell: one command with its options, or several that only print text. */
 function commandsOf(cell: string): readonly string[] {
   const name = /^`relay ([a-z]+(?: [a-z]+)?)/.exec(cell)?.[1]
   return name === undefined ? [] : [name]

@@ -66,7 +66,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // The process has ended meanwhile.
+    // The process has already ended.
   }
 }
 
@@ -80,7 +80,7 @@ function processesWith(entry: string): readonly number[] {
     .toSorted((a, b) => a - b)
 }
 
-/** What the system tells of a process; nothing when it has ended or is another user's. */
+/** Reads a file of /proc about a process; empty when the process has ended or belongs to another user. */
 function textOf(pid: string, file: 'environ' | 'comm'): string {
   try {
     return readFileSync(join('/proc', pid, file), 'utf8')

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
-/** A process that ends with this one, however this one ends. */
+/** Ties a child process to this one, so that it ends with this one in every case. */
 const TIED = ['--import', './packages/docrelay/src/try-out/end-with-parent.js']
 const SPIN =
   "for (let n = 0; n < Number(process.argv[1]); n++) new (require('node:worker_threads').Worker)('for (;;);', { eval: true })"
@@ -46,7 +46,7 @@ function runTests(rest: readonly string[], minutes: number): Promise<number> {
   })
 }
 
-/** Starts busy threads in a session of their own, as other programs of the machine are: the scheduler shares the cores between sessions. */
+/** Starts busy threads in a session of their own, like other programs of the machine, because the scheduler shares the cores between sessions. */
 function spin(load: number): ChildProcess {
   return spawn(process.execPath, [...TIED, '--eval', SPIN, String(load)], {
     cwd: ROOT,

@@ -2,14 +2,14 @@ import { accessSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A run has at most some hundred megabytes at a time; a container has often only 64. */
+/** A run uses some hundred megabytes at a time; the memory file system of a container often has only 64. */
 const LEAST_FREE_BYTES = 4 * 1024 ** 3
 const IN_MEMORY = '/dev/shm'
 const PREFIX = 'docrelay-tests-'
 
 /**
- * Makes the folder for everything that a run of tests writes, in memory where the system has room for it: most stores flush after each
- * commit, and beside other work a disk takes long for that. `TMPDIR` overrides the place.
+ * Makes the folder for everything that a test run writes. It is in memory where there is enough room, because most stores flush after each
+ * commit, which is slow on a busy disk. `TMPDIR` overrides the place.
  */
 export function openTestFolder(env: NodeJS.ProcessEnv): { readonly path: string; remove(): void } {
   const base = env['TMPDIR'] === undefined && hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir()
@@ -29,7 +29,7 @@ export function hasRoom(folder: string, leastBytes = LEAST_FREE_BYTES): boolean 
   }
 }
 
-/** Folders of runs that were killed. */
+/** Removes the folders of runs that were killed. */
 export function removeLeftOvers(base: string): void {
   for (const name of readdirSync(base)) {
     const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length)) : Number.NaN

@@ -4,21 +4,21 @@ export interface Lane {
   /** Patterns of names and folders. A file belongs to the first lane that matches. */
   readonly files: readonly string[]
   /**
-   * Whether the files of one process share their modules, which saves more than a second of processor time for each file that talks to a
-   * relay. Not for files that measure what their own process does.
+   * Whether test files in one process share their modules, which saves more than a second of processor time for each file that talks to a relay.
+   * False for files that measure their own process.
    */
   readonly sharesModules: boolean
   /** Whether the run needs a PostgreSQL server. */
   readonly needsPostgres: boolean
-  /** Whether files start the relay, which is bundled for the run. */
+  /** Whether files start the relay, for which it is bundled before the run. */
   readonly startsRelay: boolean
-  /** Whether files open pages of the console, which is built for the run, in the one browser that is started for it. */
+  /** Whether files open pages of the console. It is built before the run, and one browser is started for all files. */
   readonly opensPages: boolean
-  /** Whether its files run one after another when all lanes before it have ended, for what must measure time. */
+  /** Whether the files of this lane run one after another, after all earlier lanes, because they measure time. */
   readonly alone?: true
 }
 
-/** In the order of matching; the last lane takes the remaining files. */
+/** The lanes in the order of matching; the last lane takes the remaining files. */
 export const LANES: readonly Lane[] = [
   // Tests that must measure time on pages of the console.
   {
@@ -58,7 +58,7 @@ export const LANES: readonly Lane[] = [
     startsRelay: true,
     opensPages: true,
   },
-  // What takes long, twenty seconds and more: packages are built and installed, the whole try-out is started, relays are killed one after the other.
+  // Tests of twenty seconds and more: they build and install packages, start the whole try-out, or kill relays one after another.
   {
     name: 'long',
     files: ['**/*.long.test.ts'],
@@ -104,7 +104,7 @@ export const LANES: readonly Lane[] = [
   },
 ]
 
-/** The patterns of a lane for the test runner: its own files without those of earlier lanes. */
+/** Returns the file patterns of a lane for the test runner: its own files without those of earlier lanes. */
 export function patternsOf(lane: Lane): { readonly include: readonly string[]; readonly exclude: readonly string[] } {
   const before = LANES.slice(0, LANES.indexOf(lane))
   return { include: lane.files, exclude: ['**/node_modules/**', ...before.flatMap(({ files }) => files)] }

@@ -1,4 +1,4 @@
-/** The part of vitest's JSON report that is used here. */
+/** The part of vitest's JSON report that is read here. */
 export interface VitestReport {
   readonly testResults: readonly {
     readonly name: string
@@ -14,7 +14,7 @@ export interface VitestReport {
   }[]
 }
 
-/** What scripts/run-notes.ts adds to the report. */
+/** The notes that scripts/run-notes.ts adds to the report. */
 export interface RunNotes {
   /** Why a test was skipped, by its full name. */
   readonly skips: Readonly<Record<string, string>>
@@ -32,25 +32,25 @@ export interface Summary {
   readonly skipped: number
   readonly failures: readonly { readonly name: string; readonly message: string }[]
   readonly skips: readonly { readonly name: string; readonly reason: string }[]
-  /** The files that took a second or longer, slowest first. `atSecond`: when the file began, after the first of the run. */
+  /** The files that took a second or longer, slowest first. `atSecond`: when the file began, in seconds after the first file of the run. */
   readonly slowest: readonly { readonly name: string; readonly seconds: number; readonly atSecond: number }[]
-  /** All files that got to their end, by the processor time that they used, the most first. */
+  /** All files that ended, by processor time, the most first. */
   readonly costs: readonly { readonly name: string; readonly processorSeconds: number }[]
 }
 
-/** Of a run that could not write its notes. */
+/** The notes of a run that could not write any. */
 export const NO_NOTES: RunNotes = { skips: {}, diffs: {}, processorSeconds: {}, unhandled: [] }
 
-/** When more files fail, the code is at fault, and a second run would only hide that. */
+/** More failed files than this are not run again: then the code is at fault, and a second run would only hide it. */
 const MOST_FILES_AGAIN = 3
 
-/** The failed files to run a second time. None when many failed, or when an error occurred outside tests. */
+/** Returns the failed files to run a second time: none when many failed, or when an error occurred outside tests. */
 export function filesToRunAgain(report: VitestReport | null, notes: RunNotes): readonly string[] {
   const failed = (report?.testResults ?? []).filter(({ status }) => status === 'failed').map(({ name }) => name)
   return notes.unhandled.length === 0 && failed.length <= MOST_FILES_AGAIN ? failed : []
 }
 
-/** The report of the first run, with the results of a second run replacing those of the same files. */
+/** Returns the report of the first run, in which the results of a second run replace those of the same files. */
 export function withSecondRun(first: VitestReport, second: VitestReport | null): VitestReport {
   const again = new Map((second?.testResults ?? []).map((file) => [file.name, file]))
   return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }

@@ -6,7 +6,7 @@ import { processorSecondsSinceLast } from './processor-seconds.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the file cost, in processor time; of a process that runs several files, without the earlier ones. */
+    /** The processor time of the file. When a process runs several files, earlier files do not count. */
     processorSeconds?: number
   }
 }

@@ -12,7 +12,7 @@ import { openTestFolder } from './test-folder.ts'
 import { filesToRunAgain, NO_NOTES, type RunNotes, summarise, type VitestReport, withSecondRun } from './test-report.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** How many of the slowest and of the costliest files are listed. */
+/** Number of slowest files, and of costliest files, in the list. */
 const SHOWN = 10
 const BIN = join(ROOT, 'node_modules', '.bin')
 
@@ -103,13 +103,13 @@ interface Suites {
   readonly notes: RunNotes
 }
 
-/** The options of the call. Empty lanes and filters mean everything. */
+/** The options of the command. Empty lanes and filters mean all. */
 interface Wanted {
   readonly lanes: readonly string[]
   readonly filters: readonly string[]
   /** Whether failed files are not run again. */
   readonly once: boolean
-  /** Whether every file is listed with its time and what it cost, not only the ten slowest and costliest. */
+  /** Whether to list every file with its time and processor time, not only the ten slowest and costliest. */
   readonly costs: boolean
 }
 
@@ -123,8 +123,8 @@ function wantedOf(words: readonly string[]): Wanted {
 }
 
 /**
- * Files that wait for no relay keep a core busy nearly all the time. One process more than cores fills the rest; every further one would only
- * load the same modules once more.
+ * Returns the number of workers. Files that do not wait for a relay keep a core busy nearly all the time, so one process more than cores is
+ * enough; each further one would only load the same modules again.
  */
 function workersFor(lanes: readonly string[]): readonly string[] {
   const waits = lanes.length === 0 || LANES.some(({ name, startsRelay }) => startsRelay && lanes.includes(name))
@@ -165,10 +165,7 @@ async function runSuites(
   }
 }
 
-/**
- * Runs up to three failed files once more, one after another. A test that passes then depends on timing or on an order that is not
- * guaranteed.
- */
+/** Runs up to three failed files once more, one after another. A test that then passes depends on timing or on an order that is not guaranteed. */
 async function withFailedFilesAgain(first: Suites, lanes: readonly string[]): Promise<Suites> {
   const files = filesToRunAgain(first.report, first.notes)
   if (first.report === null || files.length === 0) return first

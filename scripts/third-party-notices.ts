@@ -7,15 +7,15 @@ interface Manifest {
   readonly license?: string
 }
 
-/** The folders of the packages of others to which these modules of a bundle belong, each once. */
+/** Returns the folders of the third-party packages to which these modules belong, each once. */
 export function packagesOf(moduleIds: readonly string[]): readonly string[] {
   return [...new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []))]
 }
 
 /**
- * Returns the licence texts of packages whose code is handed on within ours, in the order of their names.
+ * Returns the licence texts of packages whose code is part of ours, by package name.
  *
- * @throws Error when one has no licence text
+ * @throws Error when a package has no licence text
  */
 export function thirdPartyNotices(folders: readonly string[]): string {
   const notices = folders.map((folder) => {

@@ -14,7 +14,7 @@ const NEEDS: Readonly<Record<ToolRow['access'], string>> = {
 /** Arguments with the same meaning in every tool. */
 const SHARED = ['docId', 'pageId', 'expectedVersion', 'dryRun', 'requestId', 'limit', 'cursor', 'format']
 
-/** The page about the MCP tools: arguments, results and refusals of each. */
+/** Returns the page about the MCP tools: arguments, results and refusals of each. */
 export function toolsPage(
   title: string,
   table: (head: readonly string[], rows: readonly (readonly string[])[]) => string,
@@ -115,7 +115,7 @@ function hintsOf({ annotations: hints }: ToolRow): string {
   return letters.filter((letter) => letter !== false).join(' ')
 }
 
-/** Codes of a whole group of tools, which are listed once and not for each tool. */
+/** Returns the codes of whole groups of tools, which are listed once and not for each tool. */
 function commonCodes(): ReadonlySet<string> {
   return new Set(Object.entries(TOOL_ERRORS).flatMap(([code, row]) => ('tools' in row ? [code] : [])))
 }

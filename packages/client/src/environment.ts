@@ -1,4 +1,4 @@
-/** What the clients need from their platform. Browsers and Node 22 or newer have all of it; tests pass their own. */
+/** The functions that the clients need from their platform. Browsers and Node 22 or newer have all of them; tests pass their own. */
 export interface Environment {
   /** ms since 1970. */
   now(): number
@@ -14,7 +14,7 @@ export interface Environment {
   onOnline?(run: () => void): () => void
 }
 
-/** The part of a browser WebSocket that is used; binary messages arrive as ArrayBuffer. */
+/** The members of the browser WebSocket that the client uses. Binary messages arrive as ArrayBuffer. */
 export interface SocketLike {
   binaryType: string
   readonly readyState: number
@@ -23,7 +23,7 @@ export interface SocketLike {
   onopen: ((event: never) => void) | null
   onmessage: ((event: { data: unknown }) => void) | null
   onclose: ((event: { code: number; reason: string }) => void) | null
-  /** `message` is there on some platforms: the browser tells nothing of why a socket failed. */
+  /** Some platforms set `message`; browsers do not say why a socket failed. */
   onerror: ((event: { readonly message?: unknown }) => void) | null
   send(data: Uint8Array<ArrayBuffer>): void
   close(code?: number, reason?: string): void
@@ -40,7 +40,7 @@ export const platform: Environment = {
   openSocket: (url) => new WebSocket(url) as unknown as SocketLike,
   fetch: (url, init) => fetch(url, init),
   onOnline(run) {
-    // Node has no such event.
+    // Node has no `online` event.
     const page = globalThis as Partial<
       Record<'addEventListener' | 'removeEventListener', (type: string, run: () => void) => void>
     >
@@ -49,12 +49,12 @@ export const platform: Environment = {
   },
 }
 
-/** Returns the platform with what the caller has in place of it. A given `openSocket` needs no WebSocket of the platform. */
+/** Returns the platform's environment with the members of `given` in their place. With a given `openSocket`, the platform needs no WebSocket. */
 export function environmentWith(given: Partial<Environment> = {}): Environment {
   return { ...platform, ...(given.openSocket && { hasWebSocket: () => true }), ...given }
 }
 
-/** Resolves after `ms`; rejects with the reason of the signal when it is aborted before. */
+/** Resolves after `ms`; rejects with the reason of the signal when the signal is aborted first. */
 export function delay(environment: Environment, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -1,7 +1,7 @@
 import type { WireErrorCode } from '@docrelay/protocol/codes'
 import { isRestErrorCode, REST_CODES, type RestErrorCode, type Retry } from '@docrelay/protocol/rest-codes'
 
-/** What callers can do about the errors of the wire. */
+/** What a caller can do about each code of an ERROR frame. */
 const WIRE_CODES = {
   ERR_UNKNOWN_DOC: 'never',
   ERR_DELETED: 'never',
@@ -19,23 +19,23 @@ const WIRE_CODES = {
   ERR_UNAVAILABLE: 'later',
 } as const satisfies Record<WireErrorCode, Retry>
 
-/** Errors that only a client meets. */
+/** Codes that the client itself gives to errors, and what a caller can do about each. */
 const CLIENT_CODES = {
   /** No answer: no network, no relay at the address, or CORS. */
   NETWORK: 'later',
-  /** An answer that is none of the relay's, for example of a proxy; or one of a newer relay (`details.errorCode`). */
+  /** The answer is not the relay's, for example a proxy's, or has a code of a newer relay, which is then in `details.errorCode`. */
   UNEXPECTED_ANSWER: 'later',
-  /** `token()` failed, or gave something that is no token. */
+  /** `token()` failed, or returned something that is not a token. */
   TOKEN_FAILED: 'later',
   /** `token()` threw NeedsSignIn. */
   NEEDS_SIGN_IN: 'after-change',
-  /** The platform has no WebSocket, as Node 20, and none was given. */
+  /** The platform has no WebSocket, like Node 20, and the application gave none. */
   NO_WEBSOCKET: 'after-change',
-  /** The workspace has as many connections as it may have. */
+  /** The workspace has reached its limit of connections. */
   ERR_WORKSPACE_CONNECTION_LIMIT: 'later',
-  /** The workspace has as many editors as it may have. */
+  /** The workspace has reached its limit of editors. */
   ERR_EDITOR_LIMIT: 'later',
-  /** The time of `flush` is over. */
+  /** `flush` reached its time limit. */
   TIMEOUT: 'later',
   /** The document, or the whole relay object, was closed. */
   CLOSED: 'never',
@@ -54,16 +54,16 @@ export interface RelayErrorFacts {
   readonly cause?: unknown
 }
 
-/** Why the relay, or the way to it, refused something. */
+/** An error of the relay, of the way to the relay, or of the client itself, with a code for programs. */
 export class RelayError extends Error {
   readonly code: RelayErrorCode
-  /** What the relay says beside the code, for example `currentVersion` of a VERSION_CONFLICT. */
+  /** Members of the answer beside the code, for example `currentVersion` of a VERSION_CONFLICT. */
   readonly details: Readonly<Record<string, unknown>>
   /** The status of the answer; `null` when the error is no answer of REST. */
   readonly status: number | null
-  /** What the caller can do: repeat it now, later, after something was changed, or never. */
+  /** When a repeat of the call makes sense: now, later, after a change, or never. */
   readonly retry: Retry
-  /** How long to wait before the next try, where the relay says so. */
+  /** The wait before the next try, if the relay gives one. */
   readonly retryAfterMs: number | null
 
   constructor(code: RelayErrorCode, message: string, facts: RelayErrorFacts = {}) {
@@ -88,7 +88,7 @@ export class NeedsSignIn extends RelayError {
   }
 }
 
-/** Whether `token()` said so. By name, because a bundle may hold this module twice. */
+/** Whether the error is a `NeedsSignIn`. Compares names, not classes, because a bundle may hold this module twice. */
 export function isNeedsSignIn(error: unknown): error is NeedsSignIn {
   return error instanceof Error && error.name === 'NeedsSignIn'
 }

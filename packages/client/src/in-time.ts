@@ -1,4 +1,4 @@
-/** Settles as `promise` does; rejects with `late()` when that takes longer than `ms`. What comes afterwards is ignored. */
+/** Settles as `promise` does; rejects with `late()` when that takes longer than `ms`, and ignores a later result. */
 export function inTime<T>(
   promise: Promise<T>,
   ms: number,

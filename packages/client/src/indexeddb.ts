@@ -4,18 +4,18 @@ import type { CopyScope, Persistence, StoredCopy } from './live/persistence.ts'
 export interface IndexedDbOptions {
   /** The name of the database; `docrelay` when absent. */
   readonly name?: string
-  /** A copy that was not opened or written for so long is removed at the next opening of any document; 30 when absent. */
+  /** A copy that nobody opened or wrote for this many days is removed at the next opening of any document; 30 when absent. */
   readonly maxAgeDays?: number
   /** The platform's `indexedDB` when absent. */
   readonly factory?: IDBFactory
 }
 
 const DAY_MS = 86_400_000
-/** So many updates of a copy become one. */
+/** A copy with more stored updates than this gets them merged into one. */
 const MERGE_ABOVE = 100
 const COPIES = 'copies'
 const UPDATES = 'updates'
-/** Stands in the key for the workspace when the application named none. */
+/** The workspace part of a key when the application named no workspace. */
 const UNNAMED = ''
 
 /** Origin, workspace, sub, document, lineage. */
@@ -23,19 +23,19 @@ type CopyKey = [string, string, string, string, string]
 interface CopyRow {
   readonly key: CopyKey
   readonly usedAt: number
-  /** The copy holds words that the relay has not acknowledged: it has marks. */
+  /** Whether the copy holds words that the relay has not acknowledged, which is when it has marks. */
   readonly unsaved?: boolean
-  /** Absent in what a former release wrote. */
+  /** Absent in rows that a former release wrote. */
   readonly marks?: readonly Mark[]
 }
 /**
- * Says that a copy holds words of one tab that are not acknowledged. It is the key of the update that brought them, so no two tabs have the
- * same. When all words of a tab are acknowledged, it removes its own mark and those that it found when it opened the copy, since it has sent
- * these words too. So the mark of a tab that ended stays until another tab has sent its words, and no tab removes the mark of one that is
- * still open.
+ * Marks a copy that holds unacknowledged words of one tab. The mark is the key of the update that brought the words, so no two tabs have the same
+ * mark. When the relay has acknowledged all words of a tab, the tab removes its own mark and the marks that it found when it opened the copy,
+ * since it has sent those words too. So the mark of a tab that ended stays until another tab has sent its words, and no tab removes the mark of
+ * another open tab.
  */
 type Mark = number
-/** The mark that stands for words that a former release wrote. */
+/** The mark for words that a former release wrote, without a known tab. */
 const UNKNOWN_TAB: Mark = 0
 /** A copy with its content. */
 interface Found {
@@ -49,10 +49,10 @@ interface UpdateRow {
 }
 
 /**
- * Keeps copies of documents in IndexedDB, in plain text: whoever can read the browser's profile can read them. A copy belongs to one
- * person, workspace and relay, and to one lineage of its document; it is removed at sign-out, when the document was deleted or the
- * person may not read it any more, and when it was not used for 30 days. Where no workspace was named when it was made, it is found from
- * every workspace: an application begins to name one when a person has joined a second.
+ * Keeps copies of documents in IndexedDB, in plain text: whoever can read the browser's profile can read them. A copy belongs to one person,
+ * workspace and relay, and to one lineage of its document. It is removed at sign-out, when the document was deleted or the person may not read it
+ * any more, and when it was not used for `maxAgeDays`. A copy that was made without a named workspace is found from every workspace, because an
+ * application begins to name one when a person has joined a second.
  */
 export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: IndexedDbOptions = {}): Persistence {
   let opening: Promise<IDBDatabase> | null = null
@@ -69,7 +69,7 @@ export function indexedDb({ name = 'docrelay', maxAgeDays = 30, factory }: Index
     async open(scope, docId, now) {
       const db = await database()
       await removeUnused(db, now() - maxAgeDays * DAY_MS).catch(() => {})
-      // A device that takes no more still gives what it has: words that are nowhere else may be in it.
+      // A device that refuses writes, for example for its quota, still returns the copy, which may hold words that are nowhere else.
       const newest = await newestCopy(db, scope, docId, now).catch(() => newestCopy(db, scope, docId, null))
       return storedCopy(database, scope, docId, now, newest)
     },
@@ -93,9 +93,9 @@ function storedCopy(
   newest: Found | null,
 ): StoredCopy {
   let key = newest?.key ?? null
-  /** The marks that go when everything here is acknowledged. */
+  /** The marks that this tab removes when the relay has acknowledged everything: its own, and those that it found in the copy. */
   let mine = newest?.marks ?? []
-  /** Writes the marks of a copy, with this one in place of those of this tab. */
+  /** Stores the marks of a copy: those of other tabs as they are, and `own` in place of this tab's. */
   const mark = (copies: IDBObjectStore, copy: CopyKey, row: CopyRow | undefined, own: readonly Mark[]): void => {
     const others = marksOf(row).filter((each) => !mine.includes(each))
     mine = own
@@ -116,7 +116,7 @@ function storedCopy(
       const copy = key
       if (copy === null) return false
       return write(await database(), async (copies, updates) => {
-        // Another tab may have cleared the copy; an update alone would be a copy with holes.
+        // Another tab may have cleared the copy. An update stored alone would make a copy with holes.
         const row = await rowAt(copies, copy)
         if (row === undefined) return false
         const id = await result(updates.put({ copy, update } satisfies UpdateRow))
@@ -163,7 +163,7 @@ async function mergeCopy(updates: IDBObjectStore, copy: CopyKey): Promise<void> 
   updates.put({ copy, update } satisfies UpdateRow)
 }
 
-/** Returns the copy of a document that was used last, with its content, and writes that it is used `now`; `null`: writes nothing. */
+/** Returns the most recently used copy of a document with its content, and records `now` as its time of use. With `null` it writes nothing. */
 async function newestCopy(
   db: IDBDatabase,
   { origin, workspace, sub }: CopyScope,
@@ -176,7 +176,7 @@ async function newestCopy(
       return rows.sort((a, b) => b.usedAt - a.usedAt)
     }
     const unnamed = workspace === UNNAMED ? [] : await copiesIn(UNNAMED)
-    // A copy of the unnamed workspace stays where it is: nobody knows yet that it is of this one.
+    // A copy without a workspace keeps its key, because nobody knows yet whether it belongs to the named workspace.
     const newest = (await copiesIn(workspace))[0] ?? unnamed[0]
     if (newest === undefined) return null
     const twin = now === null ? undefined : unnamed.find(({ key }) => key !== newest.key && key[4] === newest.key[4])
@@ -189,7 +189,7 @@ async function newestCopy(
   })
 }
 
-/** Moves what is in one copy into another one of the same document and lineage. */
+/** Moves the content of one copy into another copy of the same document and lineage. */
 async function moveCopy(copies: IDBObjectStore, updates: IDBObjectStore, from: CopyKey, to: CopyKey): Promise<void> {
   const rows = (await result(updates.index('copy').getAll(from))) as UpdateRow[]
   await removeCopy(copies, updates, from)
@@ -203,7 +203,7 @@ async function removeUnused(db: IDBDatabase, before: number): Promise<void> {
   })
 }
 
-/** Removes the copies whose key begins with these parts and that `isOne` accepts. */
+/** Removes the copies whose key begins with `parts` and whose row `isOne` accepts. */
 async function removeCopies(db: IDBDatabase, parts: readonly string[], isOne: (row: CopyRow) => boolean): Promise<void> {
   await write(db, async (copies, updates) => {
     const rows = (await result(copies.getAll(below(parts)))) as CopyRow[]
@@ -216,12 +216,12 @@ async function removeCopy(copies: IDBObjectStore, updates: IDBObjectStore, key: 
   for (const id of await result(updates.index('copy').getAllKeys(key))) updates.delete(id)
 }
 
-/** The keys that begin with these parts: an array sorts after every text. */
+/** Returns the range of all keys that begin with `parts`. An array sorts after every text, so it is the upper bound. */
 function below(parts: readonly string[]): IDBKeyRange {
   return IDBKeyRange.bound([...parts], [...parts, []])
 }
 
-/** Runs `work` in one transaction; resolves with what it returns when everything is durable. When it fails, nothing of it is kept. */
+/** Runs `work` in one transaction. Resolves with the result of `work` when everything is durable; stores nothing when `work` fails. */
 async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates: IDBObjectStore) => Promise<T>): Promise<T> {
   const transaction = db.transaction([COPIES, UPDATES], 'readwrite')
   const done = new Promise<void>((resolve, reject) => {
@@ -236,12 +236,12 @@ async function write<T>(db: IDBDatabase, work: (copies: IDBObjectStore, updates:
   return value
 }
 
-/** A transaction whose work fails is aborted; otherwise it would store the requests that were made before the failure. */
+/** Aborts a transaction whose work failed; without this it would store the requests that were made before the failure. */
 function abort(transaction: IDBTransaction): void {
   try {
     transaction.abort()
   } catch {
-    // It has ended already, by the request that failed.
+    // The failed request has already ended the transaction.
   }
 }
 
@@ -266,7 +266,7 @@ function openDatabase(factory: IDBFactory | undefined, name: string, lost: () =>
     request.onblocked = () => reject(new Error('another tab keeps an older version of the database open'))
     request.onsuccess = () => {
       const db = request.result
-      // Another tab deletes the database, or the browser took it away.
+      // Another tab deletes or upgrades the database, or the browser closed it.
       db.onversionchange = () => {
         db.close()
         lost()

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(opened.splice(0).map((relay) => relay.close())))
 afterAll(() => server?.[Symbol.asyncDispose]())
 
-/** A device: what is stored there outlives the relay objects. */
+/** A device, whose stored data outlive the relay objects. */
 function device() {
   const factory = new IDBFactory()
   return {
@@ -43,7 +43,7 @@ async function newDocument(more: object = {}): Promise<string> {
 const memberOf = (...workspaces: string[]) => ({ sub: 'ann', wsp: workspaces.map((id) => ({ id, role: 'member' })) })
 const fields = (document: LiveDocument) => [...document.ydoc.getMap('fields').keys()].sort()
 const field = (document: LiveDocument, key: string) => document.ydoc.getMap('fields').set(key, { name: key, value: key })
-/** Opens a document that is kept on the device, and edits it durably. */
+/** Opens a document with a copy on the device, and makes durable edits. */
 async function kept(relay: Relay, id: string, ...keys: string[]): Promise<LiveDocument> {
   const document = relay.open(id)
   await until('the copy', () => document.state.localCopy === 'on')
@@ -58,7 +58,7 @@ const updateOf = (key: string) => {
 }
 
 describe('copies of documents in IndexedDB', () => {
-  it('[WS-62] a document opens from its copy without a connection, and what is typed then is sent at the next opening', async () => {
+  it('[WS-62] a document opens from its copy without a connection, and words typed then are sent at the next opening', async () => {
     const [id, { relay }] = [await newDocument(), device()]
     await (await kept(relay(), id, 'online')).close()
     const offline = relay({ sub: 'ann' }, OFFLINE).open(id)
@@ -75,7 +75,7 @@ describe('copies of documents in IndexedDB', () => {
     expect(Object.keys(stored.fields.fields).sort()).toEqual(['offline', 'online'])
   })
 
-  it('[WS-62] a copy of a former life is offered and never merged into the new one, however often the document is opened', async () => {
+  it('[WS-62] a copy of a former lineage emits `diverged` at every opening and is never merged', async () => {
     const [id, { relay }] = [await newDocument(), device()]
     await (await kept(relay(), id, 'first-life')).close()
     await relay().documents.delete(id)
@@ -103,7 +103,7 @@ describe('copies of documents in IndexedDB', () => {
     expect(fields(offline)).toEqual([])
   })
 
-  it('[WS-62] another person on the same device gets no copy of the first', async () => {
+  it('[WS-62] a second person on the device does not get the copy of the first', async () => {
     const [id, { relay }] = [await newDocument({ sharedWith: [{ userId: 'ben', permission: 'edit' }] }), device()]
     await (await kept(relay(), id, 'of-ann')).close()
     const ben = relay({ sub: 'ben' }, OFFLINE).open(id)
@@ -157,7 +157,7 @@ describe('copies and workspaces', () => {
 })
 
 describe('the end of copies', () => {
-  /** Whether the device still has a copy of the document for this person. */
+  /** Whether the device still has the person's copy of the document. */
   const hasCopy = async (factory: IDBFactory, id: string, sub = 'ann', workspace = '') => {
     const scope = { origin: server.baseUrl, workspace, sub }
     return (await indexedDb({ factory }).open(scope, id, Date.now)).content !== null
@@ -185,7 +185,7 @@ describe('the end of copies', () => {
     expect(await Promise.all(left)).toEqual([false, false, false])
   })
 
-  it('[WS-22] a document that the relay does not know any more is not told as deleted, and its copy stays with words that were not sent', async () => {
+  it('[WS-22] a document unknown to the relay is not reported as deleted, and its copy keeps unsent words', async () => {
     const [id, { relay, factory }] = [await newDocument(), device()]
     await (await kept(relay(), id, 'sent')).close()
     // The application names no workspace, and the first one of the token is another now.
@@ -231,7 +231,7 @@ describe('the end of copies', () => {
     expect([(await open('old')).content, (await open('used')).content?.lineage]).toEqual([null, 'l1'])
   })
 
-  it('[WS-62] a tab whose copy another tab cleared keeps nothing any more', async () => {
+  it('[WS-62] a tab keeps no copy any more after another tab cleared it', async () => {
     const [id, { relay, factory }] = [await newDocument(), device()]
     const document = await kept(relay(), id, 'x')
     await relay().signOut()
@@ -242,7 +242,7 @@ describe('the end of copies', () => {
 })
 
 describe('a device that refuses', () => {
-  it('[WS-62] when the quota refuses a write, the state says that the copy is off, and the document goes on', async () => {
+  it('[WS-62] when the quota refuses a write, the state of the copy is `off`, and the document goes on', async () => {
     const [id, { relay }] = [await newDocument(), device()]
     const put = IDBObjectStore.prototype.put
     IDBObjectStore.prototype.put = () => {

@@ -1,4 +1,4 @@
-/** What applications import as `@docrelay/client`. Nothing inside the package imports this file. */
+/** The public names of `@docrelay/client`. Nothing inside the package imports this file. */
 export type { CopyScope, Persistence, StoredCopy } from './live/persistence.ts'
 export type { DocumentState, GoneReason } from './live/document-state.ts'
 export type {

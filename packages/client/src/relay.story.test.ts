@@ -42,7 +42,7 @@ async function open(id: string, who: object = ANN, options: OpenOptions = {}): P
   await until('the document to be live', () => document.state.link === 'live')
   return document
 }
-/** Resolves with what the next event of this name tells. */
+/** Resolves with the next event of this name. */
 function next<E extends 'gone' | 'diverged'>(document: LiveDocument, event: E) {
   return new Promise<Parameters<Parameters<typeof document.on<E>>[1]>[0]>((resolve) => document.on(event, resolve))
 }
@@ -77,7 +77,7 @@ describe('documents over REST', () => {
     expect(all.toSorted()).toEqual(names)
   })
 
-  it('[REST-16] a write with a wrong expectedVersion rejects with a code, details and what to do', async () => {
+  it('[REST-16] a write with a wrong expectedVersion rejects with a code, details and a `retry` hint', async () => {
     const id = await newDocument()
     await expect(relayOf().documents.put(id, { name: 'x' }, { expectedVersion: 5 })).rejects.toMatchObject({
       name: 'RelayError',
@@ -88,7 +88,7 @@ describe('documents over REST', () => {
     })
   })
 
-  it('[REST-30] metadata, delete, search, usage, calls and collections are there and take a signal', async () => {
+  it('[REST-30] metadata, delete, search, usage, calls and collections work, and take a signal', async () => {
     const relay = relayOf()
     const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content: '<p>zanzibar</p>' }] })
     expect(await relay.documents.metadata(id)).toMatchObject({ id, access: 'owner', serverVersion: 1 })
@@ -107,7 +107,7 @@ describe('documents over REST', () => {
     }
   })
 
-  it('[AG-72] [AG-73] what a tool of an agent did is listed and undone', async () => {
+  it('[AG-72] [AG-73] a tool call of an agent is listed, and can be undone', async () => {
     const id = await newDocument({ richTextPages: [{ id: 'p', name: 'P', content: '<p id="blk-a">One</p>' }] })
     const agent = await mcpAgent(server.mcpUrl, server.token(ANN))
     await agent.call('set_prose', { docId: id, pageId: 'p', id: 'blk-a', content: 'Two' })
@@ -130,7 +130,7 @@ describe('documents over REST', () => {
 })
 
 describe('an open document', () => {
-  it('[WS-64] flush resolves when everything so far is durable, and the states of link and saved are two things', async () => {
+  it('[WS-64] flush resolves when everything so far is durable, and `link` and `saved` change independently', async () => {
     const id = await newDocument()
     const document = relayOf().open(id, { user: { id: 'ann', name: 'Ann', color: '#8250df' } })
     const seen: string[] = []
@@ -149,7 +149,7 @@ describe('an open document', () => {
     expect([...new Set(seen)]).toEqual(['connecting saved', 'live saved', 'live saving'])
   })
 
-  it('[WS-64] flush resolves while the person goes on typing', async () => {
+  it('[WS-64] flush resolves while the person continues to type', async () => {
     const document = await open(await newDocument())
     let typed = 0
     const typing = setInterval(() => field(document, `k${typed++ % 50}`), 2)
@@ -182,7 +182,7 @@ describe('an open document', () => {
     await Promise.all([document.close(), expect(flushed).rejects.toMatchObject({ code: 'CLOSED' })])
   })
 
-  it('[WS-64] what was typed without a connection is sent by reconnect', async () => {
+  it('[WS-64] `reconnect` sends what was typed without a connection', async () => {
     const { environment, cutNow, mend } = cuttable()
     const id = await newDocument()
     const document = relayOf(ANN, { environment }).open(id)
@@ -203,7 +203,7 @@ describe('an open document', () => {
     await expect(document.flush()).rejects.toMatchObject({ code: 'ERR_VIEW_FORBIDDEN' })
   })
 
-  it('[WS-61] level is told at opening and whenever it changes', async () => {
+  it('[WS-61] the event `level` is emitted at opening and whenever the level changes', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'ben', permission: 'view' }] })
     const document = await open(id, BEN)
     const levels: unknown[] = [document.level]
@@ -213,7 +213,7 @@ describe('an open document', () => {
     expect(levels).toEqual(['view', 'edit'])
   })
 
-  it('[WS-64] an undo manager takes back what this person did and leaves what others did', async () => {
+  it('[WS-64] an undo manager undoes edits of this person and keeps edits of others', async () => {
     const id = await newDocument()
     const [ann, ben] = [await open(id), await open(id, { ...ANN })]
     const undo = ann.undoManager(['fields', 'shapes:board', 'prose:p'], { captureTimeout: 0 })
@@ -226,7 +226,7 @@ describe('an open document', () => {
 })
 
 describe('how a document ends', () => {
-  it('[WS-54] gone tells that the document was deleted', async () => {
+  it('[WS-54] `gone` says that the document was deleted', async () => {
     const id = await newDocument()
     const relay = relayOf()
     const events: string[] = []
@@ -242,7 +242,7 @@ describe('how a document ends', () => {
     expect([document.state.link, document.state.saved, document.state.error?.code]).toEqual(['stopped', 'refused', 'ERR_DELETED'])
   })
 
-  it('[WS-63] gone tells that the document was restored, and as which', async () => {
+  it('[WS-63] `gone` names the successor of a document that was restored', async () => {
     const id = await newDocument()
     const relay = relayOf()
     const document = await open(id)
@@ -256,7 +256,7 @@ describe('how a document ends', () => {
     expect(later.gone).toEqual({ reason: 'restored', successor: newDocId, unsaved: false })
   })
 
-  it('[WS-54] gone tells that the person may not read the document any more', async () => {
+  it('[WS-54] `gone` says that the person may not read the document any more', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'ben', permission: 'edit' }] })
     const document = await open(id, BEN)
     const gone = next(document, 'gone')
@@ -264,7 +264,7 @@ describe('how a document ends', () => {
     expect(await gone).toEqual({ reason: 'forbidden', successor: null, unsaved: false })
   })
 
-  it('[WS-62] a copy of a former life is not merged: diverged offers to drop it or to make a document of it', async () => {
+  it('[WS-62] a copy of a former lineage is not merged: `diverged` offers to drop it or to make a document of it', async () => {
     const id = await newDocument()
     const { environment, cutNow, mend } = cuttable()
     const document = relayOf(ANN, { environment }).open(id)
@@ -294,7 +294,7 @@ describe('how a document ends', () => {
     expect([anew.ydoc.getMap('fields').size, await storedFields(id)]).toEqual([0, []])
   })
 
-  it('[WS-64] an edit that the relay refuses is told as diverged, flush rejects with its code, and discard begins anew', async () => {
+  it('[WS-64] a refused edit emits `diverged`, flush rejects with its code, and `discard` begins anew', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'ben', permission: 'view' }] })
     const document = await open(id, BEN)
     const diverged = next(document, 'diverged')
@@ -309,7 +309,7 @@ describe('how a document ends', () => {
 })
 
 describe('events of the workspace', () => {
-  it('[WS-51] events come with and without an open document, each once, and resync tells of interruptions', async () => {
+  it('[WS-51] each event comes once, with and without an open document, and `resync` follows an interruption', async () => {
     const relay = relayOf()
     const seen: string[] = []
     let resyncs = 0
@@ -335,7 +335,7 @@ describe('events of the workspace', () => {
 })
 
 describe('tokens and connections', () => {
-  it('[WS-67] NeedsSignIn stops the document and is told once; reconnect goes on when the person has signed in', async () => {
+  it('[WS-67] NeedsSignIn stops the document, with one event; `reconnect` goes on after the sign-in', async () => {
     const id = await newDocument()
     let signedIn = false
     const relay = relayOf(ANN, {
@@ -357,7 +357,7 @@ describe('tokens and connections', () => {
     expect(await storedFields(id)).toEqual(['kept'])
   })
 
-  it('[WS-67] where the workspace has no connection left, the document waits with that reason', async () => {
+  it('[WS-67] a document waits, and its state gives the reason, while the workspace has no connection left', async () => {
     const full = await startRelayUnderTest({ env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1' } })
     const pauses: number[] = []
     const after = (ms: number, run: () => void) => {

@@ -24,28 +24,28 @@ export interface RelayOptions {
   readonly token: TokenCallback
   /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
-  /** Where documents are kept on this device, for every `open`; `signOut` clears it. */
+  /** The place for copies of documents on this device, for every `open`. `signOut` clears it. */
   readonly persist?: Persistence
-  /** The `sub` of the person. Local copies can then be opened without a token, for example without a network. */
+  /** The `sub` of the person's token. With it, local copies open without a token, for example without a network. */
   readonly userId?: string
   /** For platforms without WebSocket, such as Node 20: the class of the package `ws`, for example. */
   readonly WebSocket?: new (
     url: string,
   ) => object
-  /** Clock, randomness, timers, fetch and sockets in place of those of the platform. */
+  /** Replacements for the platform's clock, randomness, timers, fetch and sockets. */
   readonly environment?: Partial<Environment>
 }
 
 export interface RelayEvents {
   /** A document was created, changed by REST or a tool, or deleted. [WS-51] */
   event: DocEventFrame
-  /** Events come from now on, or come again. Earlier ones may have been missed: list what you show again. */
+  /** Events begin, or begin again after an interruption. Earlier events may have been missed, so reload the lists that you show. */
   resync: undefined
-  /** Only the person can help: ask to sign in, then call `reconnect`. */
+  /** Only the person can help: ask the person to sign in, then call `reconnect`. */
   needsSignIn: RelayError
 }
 
-/** A relay for one person: its documents over REST, open documents, and what happens in the workspace. */
+/** A relay for one person: documents over REST, open documents, and the events of the workspace. */
 export class Relay {
   readonly documents: Documents
   readonly recovery: RecoveryPoints
@@ -87,7 +87,7 @@ export class Relay {
     this.#events = new WorkspaceEvents({
       newLink: () => this.#linkForEvents(),
       onEvent: (event) => this.#emitter.emit('event', event),
-      // A turn later, so that it reaches listeners that are added right after the first one.
+      // Emitted in a microtask, so that it reaches listeners that are added right after the first one.
       onBegin: () => queueMicrotask(() => this.#emitter.emit('resync', undefined)),
     })
   }
@@ -124,19 +124,19 @@ export class Relay {
     return search(this.#requests, q, options)
   }
 
-  /** Returns what the workspace uses, and its limits. [REST-28] */
+  /** Lists what the workspace uses, and its limits. [REST-28] */
   usage(options: CallOptions = {}): Promise<Usage> {
     return this.#requests.json('GET', '/api/v1/usage', options)
   }
 
-  /** Connects again whatever waits or stopped; to be called when the person has signed in again. */
+  /** Reconnects every connection that waits or has stopped. Call it when the person has signed in again. */
   reconnect(): void {
     this.#toldSignIn = false
     this.#events.reconnect()
     for (const document of this.#open) document.reconnect()
   }
 
-  /** Whether copies on this device that `signOut` removes hold words that the relay has not acknowledged, also words of an earlier page load. */
+  /** Whether the copies that `signOut` removes hold words that the relay has not acknowledged, including words of an earlier page load. */
   async hasUnsavedCopies(): Promise<boolean> {
     const sub = await this.#copySub().catch(() => null)
     const whose = { origin: this.#base, sub }
@@ -148,7 +148,7 @@ export class Relay {
 
   /** Closes everything, and removes the person's copies of every workspace from this device, unsaved edits in them included. */
   async signOut(): Promise<void> {
-    // Asked before the copies are closed: afterwards the application may have no token any more.
+    // Asked before the documents close, because the application may have no token afterwards.
     const sub = await this.#copySub().catch(() => null)
     await this.close()
     await Promise.all([...this.#persistences].map((persistence) => persistence.clear({ origin: this.#base, sub })))
@@ -232,7 +232,7 @@ export class Relay {
     return sub
   }
 
-  /** Returns a token; rejects when the application gives none in time, so that a document need not wait for it. */
+  /** Returns a token. Rejects when the application gives none within the time limit, so that opening a document does not wait forever. */
   #firstToken(): Promise<string> {
     const asked = usableToken(this.#tokens.get({ fresh: false }))
     return inTime(asked, TOKEN_MS, (ms, run) => this.#environment.after(ms, run), tokenLate)
@@ -240,7 +240,7 @@ export class Relay {
 }
 
 /**
- * Returns an object that speaks with one relay for one person. It connects only when something needs a connection.
+ * Returns an object that talks to one relay for one person. It connects when something first needs a connection.
  *
  * @throws RelayError BAD_URL
  */

@@ -4,7 +4,7 @@ import { Requests } from './rest/request.ts'
 import { playedEnvironment } from './testing/played-environment.ts'
 import { Tokens, usableToken } from './tokens.ts'
 
-/** Tokens of an application whose answers to calls for a fresh token the test gives, one after the other. */
+/** A `Tokens` object. The test answers the application's calls for a fresh token, one after the other. */
 function bench() {
   const played = playedEnvironment()
   const calls: PromiseWithResolvers<string>[] = []
@@ -21,7 +21,7 @@ function bench() {
 const outcome = (promise: Promise<string>) => promise.then(String, (error: unknown) => `${error}`)
 
 describe('a call for a fresh token that the application never answers', () => {
-  it('[WS-67] fails after 30 s for everybody who waits for it, and the next attempt asks again', async () => {
+  it('[WS-67] fails after 30 s for all its waiters, and the next attempt calls token() again', async () => {
     const { tokens, calls, advance, waiting } = bench()
     const [first, second] = [outcome(usableToken(tokens.get({ fresh: true }))), outcome(tokens.replacementOf('refused'))]
     await advance(30_000)
@@ -33,7 +33,7 @@ describe('a call for a fresh token that the application never answers', () => {
     expect([tokens.last, waiting()]).toEqual(['new', []])
   })
 
-  it('[WS-67] fails the request that met 401, which a later one need not share', async () => {
+  it('[WS-67] fails the request that met 401, but no later request', async () => {
     const { tokens, calls, environment, advance } = bench()
     const refused = { error: 'no', errorCode: 'TOKEN_INVALID' }
     const answers = [new Response(JSON.stringify(refused), { status: 401 }), new Response('{"ok":1}')]
@@ -46,7 +46,7 @@ describe('a call for a fresh token that the application never answers', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('[WS-67] is used when it is answered late, unless a newer one was answered before', async () => {
+  it('[WS-67] yields a usable token when it answers late, unless a newer call was answered before', async () => {
     const { tokens, calls, advance, settled } = bench()
     void outcome(tokens.get({ fresh: true }))
     await advance(30_000)
@@ -63,7 +63,7 @@ describe('a call for a fresh token that the application never answers', () => {
     expect(tokens.last).toBe('newest')
   })
 
-  it('[WS-67] still tells that the person has to sign in, when it says so late', async () => {
+  it('[WS-67] reports NeedsSignIn even when it answers late', async () => {
     const { tokens, calls, told, advance, settled } = bench()
     void outcome(tokens.get({ fresh: true }))
     await advance(30_000)

@@ -2,7 +2,7 @@ import type { Environment } from './environment.ts'
 import { isNeedsSignIn, RelayError } from './errors.ts'
 import { inTime } from './in-time.ts'
 
-/** Time limit of `token()`. What waits for it then fails, and what asks next calls `token()` again. [WS-67] */
+/** Time limit of `token()`. When it is over, all waiters fail, and the next request calls `token()` again. [WS-67] */
 export const TOKEN_MS = 30_000
 
 /**
@@ -19,7 +19,7 @@ export class Tokens {
   #last: string | null = null
   #renewal: Promise<string> | null = null
   #calls = 0
-  /** The newest call for a fresh token that was answered: what earlier calls bring after it is older. */
+  /** Number of the newest call for a fresh token that was answered. The answer of an earlier call does not become `last`. */
   #newestFresh = 0
 
   constructor(callback: TokenCallback, needsSignIn: (error: RelayError) => void, environment: Pick<Environment, 'after'>) {
@@ -34,9 +34,8 @@ export class Tokens {
   }
 
   /**
-   * Returns what the application gives, which may be no token; rejects with what the application throws. A call for a
-   * fresh token that takes longer than 30 s is shared no more: its promise may never settle. What it still gives serves
-   * later requests, as long as nothing newer has come.
+   * Returns the application's value, which may be no token; rejects with the application's error. A call for a fresh token is shared for at most
+   * 30 s, because its promise may never settle. Its late answer serves later requests unless a newer one has come.
    */
   get({ fresh }: { readonly fresh: boolean }): Promise<string> {
     if (!fresh) return this.#ask(false)
@@ -47,7 +46,7 @@ export class Tokens {
     return this.#renewal
   }
 
-  /** Returns a token in place of `refused`: the one that came meanwhile, or a fresh one. */
+  /** Returns a token in place of `refused`: a newer one if there is one, else a fresh one. */
   replacementOf(refused: string): Promise<string> {
     return this.#last !== null && this.#last !== refused ? Promise.resolve(this.#last) : this.get({ fresh: true })
   }

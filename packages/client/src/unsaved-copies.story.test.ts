@@ -7,7 +7,7 @@ import type { GoneEvent } from './live/live-document.ts'
 import type { Persistence } from './live/persistence.ts'
 import { deletedFor, field, fields, joined, playedRelay, refusal } from './testing/played-relay.ts'
 
-/** A document that was opened with copies on the device, as far as the first frame that it sends. */
+/** Opens a document with copies on the device, and waits for the first frame that it sends. */
 async function bench(persist: Persistence) {
   const played = playedRelay({ persist })
   const document = played.relay.open('plan')
@@ -86,7 +86,7 @@ describe('two tabs with one document', () => {
     return { persist, first, second, close }
   }
 
-  it('[WS-62] what one of them saves says nothing of the words of the other', async () => {
+  it('[WS-62] a save of one tab leaves the unsaved mark of the other', async () => {
     const { persist, first, second, close } = await tabs()
     field(second.document, 'sent')
     await expect.poll(() => second.document.state.saved).toBe('saving')
@@ -101,7 +101,7 @@ describe('two tabs with one document', () => {
     await Promise.all([close(), third.relay.close()])
   })
 
-  it('[WS-62] the words of one that closed count as unsaved until another one that opened them has sent them', async () => {
+  it('[WS-62] unsaved words of a closed tab count as unsaved until another tab that opened them has sent them', async () => {
     const { persist, first, second, close } = await tabs()
     await first.relay.close()
     const third = await bench(persist)
@@ -117,7 +117,7 @@ describe('two tabs with one document', () => {
     await Promise.all([close(), third.relay.close()])
   })
 
-  it('[WS-64] when the document ends, the tab that has saved everything leaves the copy to the one that has not', async () => {
+  it('[WS-64] when the document ends, a tab that has saved everything keeps the copy for a tab that has not', async () => {
     const { persist, first, second, close } = await tabs()
     await first.says(deletedFor('restored'))
     await second.says(deletedFor('restored'))
@@ -132,7 +132,7 @@ describe('two tabs with one document', () => {
   })
 })
 
-it('[WS-62] words that a former release marked as unsaved count as such until they are acknowledged', async () => {
+it('[WS-62] words that a former release marked as unsaved count as unsaved until they are acknowledged', async () => {
   const factory = new IDBFactory()
   const persist = indexedDb({ factory })
   const first = await bench(persist)
@@ -159,7 +159,7 @@ it('[WS-62] words that a former release marked as unsaved count as such until th
   await second.relay.close()
 })
 
-it('[WS-62] a device whose quota is used up still gives the words that it has', async () => {
+it('[WS-62] a device whose quota is used up still returns its unsaved words', async () => {
   const persist = indexedDb({ factory: new IDBFactory() })
   const first = await bench(persist)
   await first.says(...joined(), syncAckFrame(1))
@@ -180,7 +180,7 @@ it('[WS-62] a device whose quota is used up still gives the words that it has', 
   }
 })
 
-it('[WS-67] a document whose copy does not open in 10 s is opened without one', async () => {
+it('[WS-67] a document whose copy does not open in 10 s opens without one', async () => {
   const never: Persistence = { open: () => new Promise(() => {}), clear: async () => {} }
   const { relay, sockets, advance } = playedRelay({ persist: never })
   const document = relay.open('plan')

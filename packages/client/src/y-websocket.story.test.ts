@@ -25,7 +25,7 @@ async function newDocument(more: object = {}): Promise<string> {
 interface Person {
   readonly who?: object
   readonly token?: (request: { readonly fresh: boolean }) => string
-  /** A class that several providers share. */
+  /** One WebSocket class for several providers. */
   readonly polyfill?: typeof WebSocket
 }
 function provide(id: string, { who = ANN, token = () => server.token(who), polyfill }: Person = {}) {
@@ -71,7 +71,7 @@ describe('y-websocket through relayWebSocket', () => {
     await until('the paste', () => (two.map.get('long') as { value?: string })?.value?.length === value.length)
   })
 
-  it('[WS-58] a provider comes back after the relay has restarted, with what was typed meanwhile', async () => {
+  it('[WS-58] after a restart of the relay a provider reconnects and sends what was typed meanwhile', async () => {
     const id = await newDocument()
     const one = provide(id)
     await until('the sync', () => one.provider.synced)
@@ -83,7 +83,7 @@ describe('y-websocket through relayWebSocket', () => {
     await until('the edit', () => two.map.has('meanwhile'), 20_000)
   })
 
-  it('[WS-58] a refused token is renewed once; the provider then goes on, or stops and says so', async () => {
+  it('[WS-58] a refused token is renewed once; the provider then goes on, or stops and emits `closed`', async () => {
     const id = await newDocument()
     const expired = () => server.token({ ...ANN, expiresInSec: -60 })
     const renewed = provide(id, { token: ({ fresh }) => (fresh ? server.token(ANN) : expired()) })
@@ -94,11 +94,11 @@ describe('y-websocket through relayWebSocket', () => {
     expect([refused.closed[0]?.code, refused.asked, refused.provider.shouldConnect]).toEqual([4401, [false, true], false])
   })
 
-  it('[WS-69] two documents whose token has expired both go on with a fresh one, also with one class for both', async () => {
+  it('[WS-69] two documents whose token has expired both go on with a fresh one, also when they share a class', async () => {
     let refused = 0
     const polyfill = relayWebSocket({
       async token({ fresh }) {
-        // None goes on before both were refused.
+        // Neither provider goes on before the tokens of both were refused.
         if (fresh) await until('both refusals', () => refused === 2)
         return server.token(fresh ? ANN : { ...ANN, expiresInSec: -60 })
       },
@@ -110,19 +110,19 @@ describe('y-websocket through relayWebSocket', () => {
     expect([one.closed, two.closed]).toEqual([[], []])
   })
 
-  it('[WS-69] a provider that is alone in a document gets its own presence back, without which it would connect anew after 30 s', async () => {
+  it('[WS-69] a provider alone in a document hears its own presence, so it does not reconnect after 30 s', async () => {
     const { provider } = provide(await newDocument())
     await until('the sync', () => provider.synced)
     const lost: object[] = []
     provider.on('connection-close', () => lost.push({ heardAt: provider.wsLastMessageReceived }))
-    // As if it had heard nothing for more than 30 s, which it looks at every 3 s; its awareness renews the presence every 15 s.
+    // Simulates 30 s without a message. The provider checks every 3 s, and its awareness renews the presence every 15 s.
     provider.wsLastMessageReceived = 0
     provider.awareness.setLocalState(provider.awareness.getLocalState())
     await until('a message or the loss', () => provider.wsLastMessageReceived > 0 || lost.length > 0)
     expect(lost).toEqual([])
   })
 
-  it('[WS-21] a provider stops at a document that is not there, may not be read, or is deleted', async () => {
+  it('[WS-21] a provider stops at a document that does not exist, may not be read, or is deleted', async () => {
     const unknown = provide('nowhere')
     const forbidden = provide(await newDocument(), { who: { sub: 'eve', role: 'member' } })
     const id = await newDocument()
@@ -138,7 +138,7 @@ describe('y-websocket through relayWebSocket', () => {
     ])
   })
 
-  it('[WS-27] a refused edit is told by onError', async () => {
+  it('[WS-27] a refused edit is passed to onError', async () => {
     const vic = provide(await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] }), {
       who: { sub: 'vic', role: 'member' },
     })

@@ -8,7 +8,7 @@ import { relayWebSocket } from './y-websocket.ts'
 
 type Played = SocketLike & { readonly address: string }
 
-/** A class whose sockets and timers are played by the test. */
+/** A class whose sockets and timers the test controls. */
 function bench() {
   const played: Played[] = []
   const timers: { readonly ms: number; readonly run: () => void }[] = []
@@ -36,7 +36,7 @@ function bench() {
       },
     },
   })
-  /** What a provider does to connect to a document: `waitMs` is how long the socket waits first, `socket` the one that it opens then. */
+  /** Connects to a document as a provider does. `waitMs` is how long the socket waits first, `socket` is the one that it opens then. */
   const connect = async (docId: string) => {
     const socket = new polyfill(`ws://relay.example/ws/${docId}`)
     const closed: number[] = []
@@ -56,7 +56,7 @@ function bench() {
   return { asked, connect, accept, fire }
 }
 
-it('[WS-69] a socket tells its provider every 15 s that it is there, also one that shows no presence; one that the relay has not accepted, or that is closed, tells nothing', async () => {
+it('[WS-69] a socket sends its provider an empty presence every 15 s while it is accepted and open', async () => {
   const { connect, accept, fire } = bench()
   const heard: Uint8Array[] = []
   const open = async () => {
@@ -66,7 +66,7 @@ it('[WS-69] a socket tells its provider every 15 s that it is there, also one th
     return { socket, opened }
   }
   await open()
-  // A relay that does not answer for so long is not there.
+  // A relay that has not answered for so long counts as absent.
   fire(15_000)
   expect(heard).toEqual([])
   const { socket, opened } = await open()
@@ -78,7 +78,7 @@ it('[WS-69] a socket tells its provider every 15 s that it is there, also one th
   expect(heard).toHaveLength(1)
 })
 
-it('[WS-69] what one document has to wait for keeps no other document of the same class waiting', async () => {
+it('[WS-69] a retry delay of one document does not delay another document of the same class', async () => {
   const { connect } = bench()
   const one = await connect('one')
   one.end(1013, 'overloaded;retry-after=3000')
@@ -86,7 +86,7 @@ it('[WS-69] what one document has to wait for keeps no other document of the sam
   expect((await connect('one')).waitMs).toBeGreaterThanOrEqual(3_000)
 })
 
-it('[WS-69] a fresh token is asked for by the document whose token was refused, and by no other of the same class', async () => {
+it('[WS-69] only the document whose token was refused asks for a fresh one', async () => {
   const { connect, asked } = bench()
   const one = await connect('one')
   one.end(4401, 'token-expired')
@@ -95,7 +95,7 @@ it('[WS-69] a fresh token is asked for by the document whose token was refused, 
   expect(asked).toEqual([false, false, true])
 })
 
-it('[WS-69] only a socket that itself used a fresh token ends for good when that is refused', async () => {
+it('[WS-69] only a socket that itself used a fresh token stops when that token is refused', async () => {
   const { connect, asked } = bench()
   // Two providers of one document, whose tokens expire at the same time.
   const both = [await connect('one'), await connect('one')]
@@ -106,7 +106,7 @@ it('[WS-69] only a socket that itself used a fresh token ends for good when that
   expect(asked).toEqual([false, false, true, true])
 })
 
-it('[WS-58] a token that ends after it was accepted is renewed, also when it was a fresh one', async () => {
+it('[WS-58] a token that expires after it was accepted is renewed, also when it was a fresh one', async () => {
   const { connect, accept, asked } = bench()
   const first = await connect('one')
   first.end(4401, 'token-expired')

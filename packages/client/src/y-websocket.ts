@@ -7,7 +7,7 @@ import { type ConnectionStatus, SyncConnection } from './sync/sync-connection.ts
 import type { TokenCallback } from './tokens.ts'
 
 export interface RelayWebSocketOptions {
-  /** As in `createRelay`. */
+  /** The token callback, as in `createRelay`. */
   readonly token: TokenCallback
   /** The workspace to act in, for a token that names several. [AUTH-6] */
   readonly workspace?: string
@@ -25,18 +25,18 @@ const ENDED = ['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN']
 /** Codes 4400 to 4499 end the attempts of a provider. */
 const GONE = 4404
 const TRY_AGAIN = 1013
-/** A provider that hears nothing for 30 s takes its connection for lost. */
+/** Interval of the empty presence messages. A provider that hears nothing for 30 s treats its connection as lost. */
 const HEARD_EVERY_MS = 15_000
-/** Presence of nobody, as a provider reads it. */
+/** An awareness message about nobody, in the form that a provider reads. */
 const NOTHING_NEW = awarenessFrame(Uint8Array.of(0))
-/** How long a provider that may not come back by itself is kept waiting when its application connects it anyway. */
+/** How long a stopped provider must wait when its application connects it again. */
 const AFTER_STOP_MS = 5_000
 
-/** How the next socket for a document begins. */
+/** How the next socket for a document starts. */
 interface NextStart {
-  /** When it may connect (ms). */
+  /** The earliest time at which it may connect (ms since 1970). */
   readonly notBefore: number
-  /** Whether it needs another token than the last one, which was refused. */
+  /** Whether the socket needs a new token, because the last one was refused. */
   readonly fresh: boolean
 }
 
@@ -51,8 +51,8 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
   const given = Socket && { openSocket: (url: string) => new Socket(url) as SocketLike }
   const environment = environmentWith({ ...given, ...options.environment })
   /**
-   * By address, as the end of the last socket decided: a provider makes a new socket for every attempt, and one class may serve many
-   * documents, which have nothing to do with each other.
+   * What the end of the last socket decided for the next one, by document address. A provider makes a new socket for every attempt, and one class
+   * may serve many independent documents.
    */
   const nextStarts = new Map<string, NextStart>()
 
@@ -74,13 +74,13 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     readonly url: string
     readonly #docId: string
     readonly #connection: SyncConnection
-    /** Of the document; parameters, which may change from one attempt to the next, are no part of it. */
+    /** Address of the document without query parameters, which may change between attempts. */
     readonly #address: string
     #maxMessageBytes = CHUNK_PAYLOAD_BYTES
     #cancelTimer: () => void
     /** Whether this socket asked for a fresh token, which the relay has not accepted yet. */
     #triesFresh = false
-    /** The relay has accepted the token; from then on heartbeats find out whether it is still there. */
+    /** Whether the relay has accepted the token. From then on heartbeats check the connection. */
     #isAccepted = false
 
     constructor(address: string) {
@@ -112,7 +112,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
       const frame = data instanceof Uint8Array ? data : new Uint8Array(data)
       const isAwareness = frame[0] === TAG.awareness
       if (this.readyState !== 1 || (frame[0] !== TAG.sync && !isAwareness)) return
-      // Servers of y-websocket echo presence. Where timers seldom run, as in a page in the background, it is heard before the provider looks.
+      // Servers of y-websocket echo presence. Where timers seldom run, as in a background page, the echo arrives before the provider checks.
       if (isAwareness) queueMicrotask(() => this.#tell(frame))
       if (frame.length <= this.#maxMessageBytes) return this.#connection.send(frame)
       if (isAwareness) return
@@ -134,8 +134,8 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
     }
 
     /**
-     * Lets the provider hear that the connection is there, also one that shows nobody, so that it sends nothing that could be echoed. It
-     * knows nothing of heartbeats, and the relay says nothing else to whoever is alone.
+     * Sends the provider an empty presence every 15 s, so that it does not treat a quiet connection as lost. The provider knows no heartbeats,
+     * and a relay sends nothing else to a client that is alone in a document.
      */
     #keepHeard(): void {
       this.#cancelTimer = environment.after(HEARD_EVERY_MS, () => {
@@ -167,7 +167,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
       if (ENDED.includes(code)) this.#ended({ code: GONE, reason: code })
     }
 
-    /** The provider connects again by itself, so the connection never does: it only says how long to wait. */
+    /** Ends this socket instead of reconnecting, because the provider reconnects by itself. Only the delay of the connection is used. */
     #changed(status: ConnectionStatus): void {
       if (status.kind === 'authenticated') {
         this.#triesFresh = false
@@ -182,7 +182,7 @@ export function relayWebSocket(options: RelayWebSocketOptions): typeof WebSocket
       options.onError?.(closeError(status))
       if (status.kind === 'stopped' || (code === 4401 && this.#triesFresh))
         return this.#ended({ code: code >= 4400 && code < 4500 ? code : GONE, reason }, { waitMs: AFTER_STOP_MS })
-      // A token that was refused once is renewed; a full workspace has room again some time.
+      // A token that was refused once is renewed. A full workspace may have room again later.
       const next = { waitMs: status.delayMs, fresh: code === 4401 }
       this.#ended({ code: code >= 4400 && code < 4500 ? TRY_AGAIN : code, reason }, next)
     }

@@ -30,7 +30,7 @@ function start(port = 0): Promise<DevIssuer> {
   return startDevIssuer({ port, dataDir, people, audience: AUDIENCE, resource: RESOURCE, clients: [CONSOLE] })
 }
 
-/** Verifies as the relay does: signature by a published key, RS256, iss, aud, and the claims it needs. */
+/** Verifies a token as the relay does: signature by a published key, RS256, iss, aud, and the required claims. */
 async function verify(token: string, audience: string): Promise<JWTPayload> {
   const keys = createRemoteJWKSet(new URL(issuer.jwksUrl))
   const rules = { algorithms: ['RS256'], issuer: issuer.url, audience, requiredClaims: ['sub', 'iat', 'exp', 'jti', 'wsp'] }
@@ -51,11 +51,11 @@ async function metadata(): Promise<Metadata> {
   return (await (await fetch(`${issuer.url}/.well-known/openid-configuration`)).json()) as Metadata
 }
 
-/** A browser as far as an authorization needs one: it keeps cookies and follows redirects until the callback. */
+/** A minimal browser for an authorization: it keeps cookies and follows redirects until the callback. */
 class Browser {
   readonly #cookies = new Map<string, string>()
 
-  /** @returns the callback address, or the text of the page where it stopped. */
+  /** @returns the callback address, or the text of the page at which the redirects ended. */
   async open(address: string): Promise<{ callback: URL } | { page: string }> {
     let url = address
     for (let hops = 0; hops < 10; hops++) {
@@ -118,7 +118,7 @@ describe('authorization code with PKCE', () => {
     expect(claims).toMatchObject({ sub: 'ben', aud: RESOURCE, wsp: [{ id: 'w1', role: 'member' }] })
   })
 
-  it('[AUTH-3] without a resource or a scope the token is for the configured audience', async () => {
+  it('[AUTH-3] a token requested without a resource or a scope is for the configured audience', async () => {
     const endpoints = await metadata()
     const opened = await new Browser().open(authorizationUrl(endpoints.authorization_endpoint, { login_hint: 'ann' }))
     if (!('callback' in opened)) throw new Error(opened.page)

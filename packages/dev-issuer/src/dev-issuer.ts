@@ -7,22 +7,22 @@ import { signIn } from './sign-in.ts'
 import { openSigningKey } from './signing-key.ts'
 
 export interface DevIssuerOptions {
-  /** 0 takes a free port. The issuer listens on 127.0.0.1 only. */
+  /** 0 picks a free port. The issuer listens on 127.0.0.1 only. */
   readonly port: number
-  /** Where the signing key and the grants are kept, so that tokens and sign-ins survive a restart on the same port. */
+  /** The folder for the signing key and the grants, so that tokens and sign-ins survive a restart on the same port. */
   readonly dataDir: string
   readonly people: readonly Person[]
-  /** `aud` of minted tokens and of those asked for without a resource. */
+  /** `aud` of minted tokens, and of tokens requested without a resource. */
   readonly audience: string
-  /** The resource a client may ask for; its tokens have it as `aud`. */
+  /** The resource that a client may request; its tokens have it as `aud`. */
   readonly resource: string
-  /** Known clients beside the ready-made one. Others register themselves. */
+  /** Known clients besides the ready-made one. Other clients register themselves. */
   readonly clients?: readonly PublicClient[]
 }
 
 export interface MintOptions {
   readonly lifetimeSec?: number
-  /** Instead of the person's memberships. */
+  /** The claim `wsp` in place of the person's memberships. */
   readonly wsp?: readonly WorkspaceMembership[]
   /** Further claims. */
   readonly claims?: Readonly<Record<string, unknown>>
@@ -32,18 +32,18 @@ export interface DevIssuer extends AsyncDisposable {
   /** The issuer, and `iss` of every token. */
   readonly url: string
   readonly jwksUrl: string
-  /** An access token for a person without a browser. @throws when there is no such person. */
+  /** Mints an access token for a person, without a browser. @throws when there is no such person. */
   mint(personId: string, options?: MintOptions): Promise<string>
   close(): Promise<void>
 }
 
 const DEFAULT_TOKEN_SEC = 24 * 60 * 60
 
-/** Starts an OIDC issuer for trying out and for tests. It gives anyone any identity: never run it where others can reach it. */
+/** Starts an OIDC issuer for try-outs and tests. It gives anyone any identity, so never run it where others can reach it. */
 export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssuer> {
   const people = new Map(options.people.map((person) => [person.id, person]))
   const key = await openSigningKey(options.dataDir)
-  // The provider needs to know its own address, so the port is taken first.
+  // The provider needs its own address, so the server takes its port first.
   let handle: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.writeHead(503).end()
   const server = createServer((request, response) => handle(request, response))
   await new Promise<void>((resolve, reject) => {
@@ -58,7 +58,7 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
   provider.use(signIn(provider, people))
   const serve = provider.callback()
   handle = (request, response) => {
-    // A page of another site that rebinds its name to loopback must not reach this issuer.
+    // Refuses a page of another site that resolves its own host name to loopback (DNS rebinding).
     if (request.headers.host === host) void serve(request, response)
     else response.writeHead(421).end()
   }

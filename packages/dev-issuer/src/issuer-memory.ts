@@ -6,17 +6,17 @@ interface Entry {
   readonly kind: string
   readonly id: string
   readonly payload: AdapterPayload
-  /** `null`: never. JSON has no infinity. */
+  /** Expiry in ms since 1970; `null` for never, because JSON has no infinity. */
   readonly untilMs: number | null
 }
 
-/** What a client needs to refresh its token after a restart. Codes and sessions last for minutes and stay in memory. */
+/** The kinds of entries that a client needs to refresh its token after a restart. Codes and sessions last minutes and stay in memory. */
 const KEPT_KINDS = ['Grant', 'RefreshToken', 'Client']
 
 /**
- * Codes, sessions, grants and registered clients of one issuer. Grants, refresh tokens and registered clients are also in
- * `<dataDir>/issuer-grants.json`, which only its owner can read, so that people stay signed in when the issuer is started again. A change
- * is in the file when its promise resolves.
+ * Stores the codes, sessions, grants and registered clients of one issuer. Grants, refresh tokens and registered clients are also written to
+ * `<dataDir>/issuer-grants.json`, which only its owner can read, so that people stay signed in after a restart. A change is in the file when its
+ * promise resolves.
  */
 export function issuerMemory(dataDir: string): AdapterFactory {
   const file = join(dataDir, 'issuer-grants.json')
@@ -70,7 +70,7 @@ function keyOf(kind: string, id: string): string {
   return `${kind} ${id}`
 }
 
-/** A file that is missing or cannot be read has no entries: people then sign in again. */
+/** Reads the entries of the file. A missing or unreadable file has none; people then sign in again. */
 function readEntries(file: string): readonly Entry[] {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as readonly Entry[]

@@ -29,7 +29,7 @@ function optionsOf(args: readonly string[]) {
   return { ...values, port }
 }
 
-/** Ends with 2 for a command line that is not understood, and with 1 for an issuer that cannot start. */
+/** Prints a text and exits: with 2 for an invalid command line, with 1 for an issuer that cannot start. */
 function fail(code: 1 | 2, text: string): never {
   process.stderr.write(`${text.trimEnd()}\n`)
   process.exit(code)

@@ -1,7 +1,7 @@
-/** Who may sign in. The `wsp` entries become the claim of that name. */
+/** A person who may sign in. The `wsp` entries become the claim of that name. */
 export interface Person {
   readonly id: string
-  /** Shown when someone picks a person; the id when absent. */
+  /** The name on the page where people choose a person; the id when absent. */
   readonly name?: string
   readonly wsp: readonly WorkspaceMembership[]
   readonly orgId?: string
@@ -25,7 +25,7 @@ export function tryOutPeople(workspaceId: string): Person[] {
   ]
 }
 
-/** The claims that Docrelay reads beyond the registered ones, and the name that its console shows. */
+/** Returns the claims that Docrelay reads besides the registered ones, and the name that its console shows. */
 export function relayClaims({ wsp, orgId, name }: Person): {
   wsp: readonly WorkspaceMembership[]
   org_id?: string

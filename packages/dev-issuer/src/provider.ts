@@ -12,15 +12,15 @@ export interface ProviderOptions {
   readonly audience: string
   /** The one resource a client may ask for (RFC 8707), e.g. `http://localhost:9877/mcp`. */
   readonly resource: string
-  /** Where grants are kept. */
+  /** The folder of the stored grants. */
   readonly dataDir: string
   readonly clients: readonly PublicClient[]
 }
 
-/** An application without a secret that signs people in with PKCE. */
+/** A public client: an application without a secret that signs people in with PKCE. */
 export interface PublicClient {
   readonly clientId: string
-  /** Addresses on this machine. Any port of theirs is taken, as RFC 8252 says. */
+  /** Redirect addresses on this machine. Each is accepted with any port, as RFC 8252 says. */
   readonly redirectUris: readonly string[]
 }
 
@@ -32,7 +32,7 @@ const TRY_OUT_CLIENT: PublicClient = {
   redirectUris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
 }
 
-/** What a client gets that asks for no scope. */
+/** The scope of a client that requests none. */
 export const DEFAULT_SCOPE = 'docs'
 const ACCESS_TOKEN_SEC = 24 * 60 * 60
 const SESSION_SEC = 24 * 60 * 60
@@ -57,7 +57,7 @@ export function createProvider(options: ProviderOptions): Provider {
     })),
     clientBasedCORS: () => true,
     cookies: { keys: [randomBytes(32).toString('hex')] },
-    // A refresh token outlives the browser's session here, which a restart forgets.
+    // A refresh token must outlive the browser's session, because a restart forgets sessions.
     expiresWithSession: () => false,
     extraTokenClaims: (_, token) => {
       const person = 'accountId' in token ? people.get(token.accountId ?? '') : undefined
@@ -110,12 +110,12 @@ function resourceFeatures({ audience, resource, key }: ProviderOptions): Pick<Co
   }
 }
 
-/** A resource is a URI and an audience need not be one, so the audience gets a URI of its own. */
+/** Returns a resource URI for the audience. A resource must be a URI, and an audience need not be one. */
 function resourceOfAudience(audience: string): string {
   return `urn:audience:${encodeURIComponent(audience)}`
 }
 
-/** Consent is not asked for: everyone here is a try-out person. */
+/** Returns a policy without consent, because all people here are made for the try-out. */
 function askOnlyWhoYouAre(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base()
   policy.get('consent')?.checks.clear()

@@ -6,10 +6,10 @@ type Middleware = Parameters<Provider['use']>[0]
 type Context = Parameters<Middleware>[0]
 
 /**
- * Signs in without a password: as the person named by `login_hint`, else as the one chosen on a small page.
+ * Signs in without a password: as the person named by `login_hint`, or as the one chosen on a small page.
  *
- * Every authorization request signs in afresh. A browser in which two people are tried out would otherwise keep the first one, so the session
- * cookie of an earlier sign-in is not shown to the provider.
+ * Every authorization request signs in anew. With its earlier session cookie, a browser that tries out two people would keep the first one, so
+ * the cookie of an earlier sign-in is hidden from the provider.
  */
 export function signIn(provider: Provider, people: ReadonlyMap<string, Person>): Middleware {
   return async (ctx, next) => {
@@ -36,7 +36,10 @@ function forgetEarlierSignIn(ctx: Context): void {
   ctx.req.headers.cookie = cookies.filter((cookie) => !/^_session(\.|=|$)/.test(cookie)).join('; ')
 }
 
-/** `prompt` is dropped, since there is nothing to consent to; without a scope the provider would issue a token that is no JWT. */
+/**
+ * Completes an authorization request. Drops `prompt`, since there is nothing to consent to, and adds a default scope, because without a scope the
+ * provider would issue a token that is not a JWT.
+ */
 function completeRequest(ctx: Context): void {
   const { prompt: _, ...query } = ctx.query
   ctx.query = { scope: DEFAULT_SCOPE, ...query }

@@ -6,8 +6,8 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 export type SigningKey = JWK & { readonly kid: string; readonly alg: 'RS256'; readonly use: 'sig' }
 
 /**
- * The signing key kept in `<dataDir>/issuer-key.json`, made at the first start, so that tokens survive a restart. The file is readable by its
- * owner only; of two processes that start at once, the first writes it and the other reads it.
+ * Returns the signing key in `<dataDir>/issuer-key.json`. The first start makes it, so tokens survive a restart. Only the owner can read the
+ * file. When two processes start at once, the first writes the key and the other reads it.
  */
 export async function openSigningKey(dataDir: string): Promise<SigningKey> {
   const path = join(dataDir, 'issuer-key.json')

@@ -23,11 +23,11 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
 describe('docrelay', () => {
   const docrelay = (...args: readonly string[]) => run([join(ROOT, 'packages/docrelay/bin/docrelay.js'), ...args])
 
-  it('[CFG-12] try --help says what it can be asked for', () => {
+  it('[CFG-12] try --help prints its options', () => {
     expect(docrelay('try', '--help')).toEqual({ status: 0, stdout: docrelay('--help').stdout, stderr: '' })
   })
 
-  it('[CFG-12] a command line of try that is not understood is answered with the usage and 2', () => {
+  it('[CFG-12] an invalid command line of try prints the usage and exits with 2', () => {
     const { status, stderr } = docrelay('try', '--opne')
     expect(status).toBe(2)
     expect(stderr).toMatch(/--opne/)
@@ -61,7 +61,7 @@ function isRunning(pid: number): boolean {
 describe('the issuer for trying out', () => {
   const issuer = (...args: readonly string[]) => run([ISSUER, '--data-dir', join(folder, 'issuer'), ...args])
 
-  it('[CFG-12] a port that is none and an unknown option are answered with the usage and 2', () => {
+  it('[CFG-12] an invalid port and an unknown option print the usage and exit with 2', () => {
     for (const port of ['eighty', '70000', '-1', '']) {
       const { status, stderr } = issuer(`--port=${port}`)
       expect([status, stderr]).toEqual([2, expect.stringContaining(`--port is not a port (got "${port}", allowed 0 to 65535)`)])
@@ -70,7 +70,7 @@ describe('the issuer for trying out', () => {
     expect([status, stderr]).toEqual([2, expect.stringMatching(/--prot[^]*--data-dir <dir>/)])
   })
 
-  it('[CFG-12] a port that is taken is named in one sentence', async () => {
+  it('[CFG-12] a used port is named in one sentence', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo

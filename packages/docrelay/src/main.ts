@@ -18,7 +18,7 @@ const RELAY = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url)
 const CONSOLE = fileURLToPath(new URL('../../console/dist', import.meta.url))
 const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url))
 
-/** Runs the command of this process. Sets the exit code: 2 for a command line that is not understood. */
+/** Runs the command that the arguments name. Sets exit code 2 for an invalid command line. */
 export async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   const terminal: Terminal = {
@@ -48,7 +48,7 @@ interface TryOptions {
   readonly help: boolean
 }
 
-/** What `docrelay try` is asked for, or why that is not understood. */
+/** Returns the options of `docrelay try`, or why they are invalid. */
 function optionsOf(args: readonly string[]): TryOptions | { readonly flaw: string } {
   const flag = { type: 'boolean', default: false } as const
   try {
@@ -82,7 +82,7 @@ async function tryOut(asked: TryOptions, terminal: Terminal): Promise<void> {
   )
 }
 
-/** The commands of the relay itself, in a process of its own that gets the signals of this one and ends with it, even after `kill -9`. */
+/** Runs a command of the relay in a child process. The child gets the signals of this process and ends with it, even after `kill -9`. */
 export function runRelay(args: readonly string[], program = RELAY): Promise<void> {
   return new Promise((resolve) => {
     const relay = spawn(process.execPath, ['--import', END_WITH_THIS, program, ...args], {

@@ -16,52 +16,52 @@ import { bindingOf, makeSafe } from './safe-binding.ts'
 import { type LoadBlob, StoredImages } from './stored-images.ts'
 import { undoHistory } from './undo-history.ts'
 
-/** The document to edit, for example what `relay.open()` of @docrelay/client returns. Its content must be here before it is bound. */
+/** The document to edit, for example the result of `relay.open()` of @docrelay/client. Its content must be loaded before it is bound. */
 export interface LiveDocument {
   readonly ydoc: Y.Doc
-  /** Absent: nobody sees the carets of others. */
+  /** Shows the carets of others; without it no carets are shown. */
   readonly awareness?: Awareness
 }
 
 export interface ProseOptions {
-  /** The view is put into this element. */
+  /** The element into which the view is put. */
   readonly element: HTMLElement
-  /** Shows the page without a way to change it. Default false. */
+  /** Shows the page read-only. Default false. */
   readonly readOnly?: boolean
-  /** Loads stored images; without it they show their text. */
+  /** Loads stored images; without it their alternative text is shown. */
   readonly images?: LoadBlob
-  /** Plugins of the application, for example key bindings; they come before those of the binding. */
+  /** Plugins of the application, for example key bindings. They come before those of the binding. */
   readonly plugins?: readonly Plugin[]
-  /** Plugins that change nothing, for example decorations; they work also while the page is only shown. */
+  /** Plugins that do not change the page, for example decorations. They also run while the page is read-only. */
   readonly viewPlugins?: readonly Plugin[]
-  /** Views of nodes in place of those of this package. */
+  /** Node views that replace those of this package. */
   readonly nodeViews?: Readonly<Record<string, NodeViewConstructor>>
   /** DOM attributes of the editable element, for example `aria-label`. */
   readonly attributes?: Readonly<Record<string, string>>
-  /** Called whenever the page is shown anew: bound, or only shown. */
+  /** Called whenever a new view shows the page, editable or read-only. */
   readonly onShown?: (binding: ProseBinding) => void
 }
 
 /** A prose page on the screen. */
 export interface ProseBinding {
-  /** The view of now; another one after a change between editing and showing. */
+  /** The present view. A switch between editable and read-only makes a new one. */
   readonly view: EditorView
-  /** What the schema cannot hold. While there is any, the page is only shown, and nothing of it is deleted. */
+  /** The content that the schema cannot hold. While there is any, the page is read-only, and nothing of it is deleted. */
   readonly problems: readonly PageProblem[]
   /** Whether a person can edit the page now. */
   readonly isEditable: boolean
-  /** For a level that changes while the page is open. */
+  /** Makes the page read-only or editable, for a level that changes while the page is open. */
   setReadOnly(readOnly: boolean): void
   /** Removes the view. The document stays as it is. */
   destroy(): void
 }
 
 /**
- * Shows a prose page of a live document in an editor: everybody's edits, carets, and undo of this person's own edits, also of those made
- * before the page was shown the last time.
+ * Shows a prose page of a live document in an editor, with everybody's edits and carets. Undo covers this person's own edits, including those
+ * made in earlier views of the page.
  *
- * A page that holds something this schema does not know is only shown: the binding of y-prosemirror would delete such content for
- * everybody. The same happens when such content arrives while the page is open; when it goes, the page can be edited again.
+ * A page with content that this schema does not know is read-only, because the binding of y-prosemirror would delete such content for everybody.
+ * The page also becomes read-only when such content arrives while it is open, and editable again when the content is gone.
  */
 export function bindProse(doc: LiveDocument, pageId: string, options: ProseOptions): ProseBinding {
   return new PageBinding(doc, pageId, options)
@@ -76,11 +76,11 @@ class PageBinding implements ProseBinding {
   readonly #problems = new Map<unknown, readonly PageProblem[]>()
   #readOnly: boolean
   #view!: EditorView
-  /** The page as it is shown; `null` while it is bound. */
+  /** The page while it is read-only; `null` while it is bound to the editor. */
   #display: PageDisplay | null = null
   #isDestroyed = false
   #isPlanned = false
-  /** An edit of others could not be shown, and the page is not bound any more. */
+  /** Whether an edit of others could not be shown, so that the page is not bound any more. */
   #isBroken = false
 
   constructor(doc: LiveDocument, pageId: string, options: ProseOptions) {
@@ -90,7 +90,7 @@ class PageBinding implements ProseBinding {
     this.#readOnly = options.readOnly ?? false
     this.#images = options.images === undefined ? null : new StoredImages(options.images)
     for (const block of this.#fragment.toArray()) this.#check(block)
-    // Before that of the view: it must see what arrives before y-prosemirror does.
+    // Registered before the view, so that it sees every change before y-prosemirror does.
     this.#fragment.observeDeep(this.#changed)
     this.#show()
   }
@@ -143,7 +143,7 @@ class PageBinding implements ProseBinding {
       this.#display.forget(events)
       return this.#plan()
     }
-    if (this.#shouldBind) return // Unbound at once, within the transaction: the observer that would delete the content is the next to be called.
+    if (this.#shouldBind) return // Unbinds within the transaction: the next observer, of y-prosemirror, would delete the content.
     bindingOf(this.#view.state).destroy()
     this.#plan()
   }
@@ -154,7 +154,7 @@ class PageBinding implements ProseBinding {
     return block
   }
 
-  /** Draws once after all events of the running task; a view cannot be replaced while Yjs calls its observers. */
+  /** Draws once after all events of the running task. A view cannot be replaced while Yjs calls its observers. */
   #plan(): void {
     if (this.#isPlanned) return
     this.#isPlanned = true
@@ -165,7 +165,7 @@ class PageBinding implements ProseBinding {
       if (this.#display === null) return
       const { state } = this.#view
       const page = this.#display.document()
-      // A page with an invalid block at the top is no result of a transaction.
+      // A transaction cannot produce a page with an invalid block at the top level, so this makes a new state.
       const next = state.doc.canReplace(0, state.doc.childCount, page.content)
         ? state.apply(state.tr.replaceWith(0, state.doc.content.size, page.content))
         : EditorState.create({ doc: page, plugins: state.plugins })
@@ -187,7 +187,7 @@ class PageBinding implements ProseBinding {
   readonly #broken = (error: unknown): void => {
     this.#isBroken = true
     this.#plan()
-    // Reported as any error of a program, but without keeping Yjs from telling others of the edit.
+    // Reported as an uncaught error in a microtask, so that Yjs still tells its other observers of the edit.
     queueMicrotask(() => {
       throw error
     })
@@ -205,7 +205,7 @@ class PageBinding implements ProseBinding {
       nodeViews: { ...nodeViews(this.#images), ...own },
       transformPastedHTML: quietHtml,
       clipboardParser,
-      // A binding may still report a change of another page's turn when the view is gone.
+      // A binding may still report a change after its view is gone.
       dispatchTransaction(this: EditorView, transaction) {
         if (!this.isDestroyed) applyTo(this, transaction)
       },
@@ -224,7 +224,7 @@ class PageBinding implements ProseBinding {
     ] as Plugin[]
     const state = EditorState.create({
       schema: proseSchema,
-      // A page without blocks is edited as one empty paragraph, which is stored with the first edit.
+      // A page without blocks is edited as one empty paragraph, which the first edit stores.
       ...(doc.childCount > 0 ? { doc } : {}),
       plugins: [...(this.#options.plugins ?? []), ...binding],
     })

@@ -3,9 +3,9 @@ import { Plugin, type Transaction } from 'prosemirror-state'
 import { ySyncPluginKey } from 'y-prosemirror'
 
 /**
- * Keeps the ids of blocks unique while a person edits: of two blocks with one id, for example after Enter at the start of a paragraph, the
- * one with content keeps it, else the one that had it before, and the other has none until the relay gives it one. [PROSE-43, PROSE-44]
- * Edits of others are left alone, so that two editors never correct the same block.
+ * Keeps the ids of blocks unique while a person edits. Two blocks may get one id, for example by Enter at the start of a paragraph. Then the
+ * block with content keeps the id, or else the block that had it before; the other block has none until the relay gives it one. [PROSE-43,
+ * PROSE-44] Edits of others are not corrected, so that two editors never correct the same block.
  */
 export function blockIds(): Plugin {
   return new Plugin({
@@ -36,7 +36,7 @@ function isOwn(transaction: Transaction): boolean {
   return transaction.docChanged && sync?.isChangeOrigin !== true
 }
 
-/** Only a step that brings blocks, whole or in part, can bring an id for the second time; typing brings text. */
+/** Whether a transaction adds blocks, whole or in part. Only such a step can duplicate an id; typing adds text only. */
 function addsBlocks({ steps }: Transaction): boolean {
   return steps.some((step) => {
     const { slice } = step as { slice?: { readonly content: { readonly firstChild: Node | null } } }
@@ -44,7 +44,7 @@ function addsBlocks({ steps }: Transaction): boolean {
   })
 }
 
-/** Where the blocks of the page as it was stand now, by id. */
+/** Returns the present positions of the blocks of the earlier page, by id. */
 function placesOf(doc: Node, transactions: readonly Transaction[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>()
   doc.descendants((node, position) => {

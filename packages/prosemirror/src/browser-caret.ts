@@ -2,21 +2,21 @@ import { Plugin, type Transaction } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
 import type * as Y from 'yjs'
 
-/** What of a view is named here; it has no public type for it. */
+/** The member of a view that is used here and has no public type. */
 interface Observing {
   readonly domObserver: { flush(): void }
 }
 
 /**
- * Takes over what the browser has done to the page and to its caret and has not told yet. When a key moves the caret, for example Home, the
- * browser tells of it a moment later, and what others write in that moment would put the caret back to where it was.
+ * Applies changes of the page and of the caret that the browser has made but not reported yet. When a key such as Home moves the caret, the
+ * browser reports this a moment later, and an edit of others in between would put the caret back.
  */
 function readBrowser(view: EditorView): void {
-  // While letters are composed the browser changes the page in steps that must not be read one by one.
+  // While an input method composes, the browser changes the page in steps that must not be read one by one.
   if (!view.isDestroyed && !view.composing) (view as unknown as Observing).domObserver.flush()
 }
 
-/** Reads the caret before an edit of others is shown. It has to come before the binding, which notes where the caret is. */
+/** Reads the caret before an edit of others is shown. Must come before the binding, which stores the caret. */
 export function readBeforeEdits(ydoc: Y.Doc): Plugin {
   return new Plugin({
     view(view) {
@@ -27,14 +27,14 @@ export function readBeforeEdits(ydoc: Y.Doc): Plugin {
   })
 }
 
-/** Applies a transaction. One that only tells something, such as where somebody else's caret is, does not move this person's caret. */
+/** Applies a transaction. One with metadata only, such as the caret of another person, does not move this person's caret. */
 export function applyTo(view: EditorView, transaction: Transaction): void {
   const { state } = view
   if (!transaction.docChanged && !transaction.selectionSet) readBrowser(view)
   view.updateState(view.state.apply(view.state === state ? transaction : toldAgain(view, transaction)))
 }
 
-/** The same for the state that the view has by now. */
+/** Returns a transaction with the same metadata for the present state of the view. */
 function toldAgain({ state }: EditorView, transaction: Transaction): Transaction {
   const { meta } = transaction as unknown as { readonly meta: Readonly<Record<string, unknown>> }
   const again = state.tr

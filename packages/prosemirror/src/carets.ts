@@ -14,27 +14,27 @@ const COLORS = ['#8250df', '#0969da', '#1a7f37', '#9a6700', '#bc4c00', '#cf222e'
 const NAME_CHARACTERS = 40
 
 /**
- * Shows where others are: a caret with a name, and their selection. The styles are set through the style objects of the DOM, which a strict
- * Content-Security-Policy allows; the page styles the classes `docrelay-caret`, `docrelay-caret-name` and `docrelay-selection`; caret
- * and selection of an agent have `docrelay-agent` beside it.
+ * Shows the carets of others with their names, and their selections. Styles are set through the style objects of the DOM, which a strict
+ * Content-Security-Policy allows. The page styles the classes `docrelay-caret`, `docrelay-caret-name` and `docrelay-selection`; the caret and
+ * selection of an agent also have `docrelay-agent`.
  */
 export function carets(awareness: Awareness): Plugin {
   return yCursorPlugin(awareness, { cursorBuilder: caretOf, selectionBuilder: selectionOf }) as Plugin
 }
 
-/** The colour of a person: their own when it is `#rrggbb`, else one that stays the same for the client. */
+/** Returns the colour of a person: their own when it is `#rrggbb`, else a colour that depends on the client id only. */
 export function colorOf({ color }: Person, clientId: number): string {
   if (typeof color === 'string' && /^#[0-9a-f]{6}$/i.test(color)) return color
   return COLORS[clientId % COLORS.length] as string
 }
 
-/** `#000000` or `#ffffff`, whichever is easier to read on a colour given as `#rrggbb`. [WCAG 1.4.3] */
+/** Returns `#000000` or `#ffffff`, whichever is easier to read on a colour given as `#rrggbb`. [WCAG 1.4.3] */
 export function inkOn(color: string): string {
   const [red, green, blue] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   }) as [number, number, number]
-  // At this luminance black and white have the same contrast to it.
+  // Black and white have the same contrast to a colour of this luminance.
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff'
 }
 
@@ -42,7 +42,7 @@ function caretOf(user: Person, clientId: number): HTMLElement {
   const color = colorOf(user, clientId)
   const caret = document.createElement('span')
   caret.className = `docrelay-caret${kindClass(user)}`
-  // Screen readers would read the name in the middle of a sentence.
+  // Hidden, because screen readers would read the name in the middle of a sentence.
   caret.setAttribute('aria-hidden', 'true')
   caret.style.setProperty('border-color', color)
   const name = document.createElement('span')
@@ -55,7 +55,7 @@ function caretOf(user: Person, clientId: number): HTMLElement {
   return caret
 }
 
-/** An agent has no caret as people have: its presence names the first block that it wrote. [PRES-1] */
+/** Returns the extra class for an agent. The presence of an agent names the first block that it wrote in place of a caret. [PRES-1] */
 function kindClass({ kind }: Person): string {
   return kind === 'agent' ? ' docrelay-agent' : ''
 }

@@ -2,14 +2,14 @@ import { DOMParser, type ParseRule } from 'prosemirror-model'
 import { dropPastedStyle, PASTED_STYLE, pastedStyle } from './pasted-html.ts'
 import { proseSchema } from './prose-schema.ts'
 
-/** What the rules below and the parser itself read from the style of an element. */
+/** The style properties that the rules below and ProseMirror's parser read. */
 const READ_STYLES = ['font-weight', 'font-style', 'text-decoration', 'text-decoration-line', 'vertical-align', 'white-space']
-/** The colours that text has in other editors when nobody chose one. Kept, they would be black on black in a dark page. */
+/** Default text colours of other editors. If they were kept, the text would be black on black in a dark page. */
 const NO_COLOUR = /^(black|windowtext|#000|#000000|rgb\(0, ?0, ?0\))$/i
 
 const hasWord = (word: string) => (value: string) => value.split(/\s+/).includes(word) && null
 
-/** How editors that copy no `<b>` or `<i>` say what a mark says. */
+/** Marks by style, for editors that copy no `<b>` or `<i>`. */
 const STYLE_RULES: readonly ParseRule[] = [
   { style: 'font-weight', mark: 'bold', getAttrs: (value) => /^(bold(er)?|[6-9]\d\d)$/.test(value) && null },
   {
@@ -25,7 +25,7 @@ const STYLE_RULES: readonly ParseRule[] = [
   { style: 'vertical-align=sub', mark: 'subscript' },
 ]
 
-/** Reads what is pasted: what a page of this schema gave as it is, and what Word, Google Docs and others gave for what it means. */
+/** Parses pasted HTML. HTML from a page of this schema is read as it is; HTML from Word, Google Docs and others is converted first. */
 class ClipboardParser extends DOMParser {
   override parseSlice(...[dom, options]: Parameters<DOMParser['parseSlice']>): ReturnType<DOMParser['parseSlice']> {
     const root = dom as Element
@@ -40,14 +40,14 @@ class ClipboardParser extends DOMParser {
 
 export const clipboardParser = new ClipboardParser(proseSchema, [...DOMParser.fromSchema(proseSchema).rules, ...STYLE_RULES])
 
-/** Gives pasted elements their styles again, through the style object, which a strict Content-Security-Policy allows. */
+/** Restores the styles of pasted elements through the style object, which a strict Content-Security-Policy allows. */
 function restoreStyles(root: Element): void {
   for (const element of root.querySelectorAll<HTMLElement>(`[${PASTED_STYLE}]`)) {
     for (const property of READ_STYLES) {
       const value = pastedStyle(element, property)
       if (value !== '') element.style.setProperty(property, value)
     }
-    // A heading is bold and a link underlined and coloured by itself.
+    // The page itself makes headings bold, and links underlined and coloured.
     if (element.closest('h1, h2, h3, h4, h5, h6, th') !== null) element.style.removeProperty('font-weight')
     const isLink = element.closest('a') !== null
     if (isLink) element.style.removeProperty('text-decoration')
@@ -55,7 +55,7 @@ function restoreStyles(root: Element): void {
   }
 }
 
-/** Google Docs copies a task as an item with the role of a box and a picture of one. */
+/** Converts tasks from Google Docs, which copies each as a list item with `role="checkbox"` and an image of the box. */
 function readCheckboxes(root: Element): void {
   for (const item of root.querySelectorAll('li[role="checkbox"]')) {
     item.querySelector(':scope > img')?.remove()
@@ -65,13 +65,13 @@ function readCheckboxes(root: Element): void {
   }
 }
 
-/** Word copies items as paragraphs, each with its level in the style and its bullet or number in the text. */
+/** Converts lists from Word, which copies items as paragraphs: the level is in the style, the bullet or number in the text. */
 function readWordLists(root: Element): void {
   let open: { readonly list: Element; readonly level: number }[] = []
   for (const paragraph of root.querySelectorAll('p')) {
     const level = Number(/\bl\d+ level(\d+)/i.exec(pastedStyle(paragraph, 'mso-list'))?.[1] ?? 0)
     if (level === 0) continue
-    // What stands between two paragraphs ends a list.
+    // Any element between two paragraphs ends the list.
     const goesOn = open.length > 0 && paragraph.previousElementSibling === open[0]?.list
     open = goesOn ? open.filter((each) => each.level <= level) : []
     const tag = takeMarker(paragraph)
@@ -88,7 +88,7 @@ function readWordLists(root: Element): void {
   }
 }
 
-/** Takes the bullet or number out of the text of an item, and returns the tag of a list that has such ones. */
+/** Removes the bullet or number from the text of an item, and returns the tag for that kind of list. */
 function takeMarker(paragraph: Element): 'ol' | 'ul' {
   const marker = [...paragraph.querySelectorAll('span')].find((span) => /^ignore$/i.test(pastedStyle(span, 'mso-list')))
   const text = marker?.textContent?.trim() ?? ''

@@ -5,7 +5,10 @@ import type { StoredImages } from './stored-images.ts'
 
 const STORED = /^blob:\/\/([0-9a-f]{64})$/
 
-/** Views of the nodes that need more than their HTML: images of the workspace and the boxes of tasks. `images: null`: stored images show their text. */
+/**
+ * Views of nodes that need more than HTML: images of the workspace, and the checkboxes of tasks. With `images: null`, stored images show their
+ * alternative text.
+ */
 export function nodeViews(images: StoredImages | null): Record<string, NodeViewConstructor> {
   return {
     image: (node) => new ImageView(node, images),
@@ -78,7 +81,7 @@ class TaskView implements NodeView {
     this.dom.dataset['type'] = 'taskItem'
     this.#box.type = 'checkbox'
     this.#box.contentEditable = 'false'
-    // Tab leads out of the text and not through its boxes; a key of the application ticks the task with the caret.
+    // Tab moves out of the text, not through its checkboxes; a key of the application ticks the task at the caret.
     this.#box.tabIndex = -1
     this.#box.addEventListener('change', () => {
       const at = getPos()
@@ -96,7 +99,7 @@ class TaskView implements NodeView {
     return true
   }
 
-  /** A click on the box is not a click into the text. */
+  /** Keeps a click on the checkbox from moving the caret. */
   stopEvent(event: Event): boolean {
     return event.target === this.#box
   }

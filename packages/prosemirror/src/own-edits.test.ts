@@ -14,7 +14,7 @@ const node = (type: string, ...content: readonly (Node | string)[]): Node =>
     content.map((part) => (typeof part === 'string' ? proseSchema.text(part) : part)),
   )
 
-/** Ann and Ben on one page, whose editors write as y-prosemirror does. */
+/** A page that Ann and Ben edit, through transactions as y-prosemirror writes them. */
 function open(...blocks: readonly Node[]) {
   const [ann, ben] = [new Y.Doc(), new Y.Doc()] as const
   ann.on('update', (update: Uint8Array, origin: unknown) => origin !== ben && Y.applyUpdate(ben, update, ann))
@@ -45,7 +45,7 @@ function open(...blocks: readonly Node[]) {
   }
 }
 
-/** Writes behind the words that a text block holds; `''` is the first empty one. */
+/** Inserts text after the content of the text block that contains `after`; `''` is the first empty block. */
 const write = (after: string, words: string) => (tr: Transaction) => {
   let at: number | null = null
   tr.doc.descendants((each, position) => {
@@ -54,7 +54,7 @@ const write = (after: string, words: string) => (tr: Transaction) => {
   if (at === null) throw new Error(`no block says “${after}”`)
   return tr.insert(at, proseSchema.text(words))
 }
-/** Enter at the end of what a text block holds. */
+/** Presses Enter at the end of the text block that contains `after`. */
 const split = (after: string, depth: number) => (tr: Transaction) => {
   tr.doc.descendants((each, position) => {
     if (each.isTextblock && each.textContent === after) tr.split(position + 1 + each.content.size, depth)
@@ -62,7 +62,7 @@ const split = (after: string, depth: number) => (tr: Transaction) => {
 }
 
 describe('undo of a block into which somebody else wrote', () => {
-  it('[CON-30] a list item that Ann began stays with what Ben wrote in it', () => {
+  it('[CON-30] keeps a list item that Ann began, with the text of Ben in it', () => {
     const page = open(node('bulletList', node('listItem', node('paragraph', 'First'))))
     page.ann(split('First', 2))
     page.ben(write('', 'Ben was here'))
@@ -72,7 +72,7 @@ describe('undo of a block into which somebody else wrote', () => {
     expect(page.same()).toBe(true)
   })
 
-  it('[CON-30] a paragraph that Ann made a heading stays a heading with what Ben wrote, at its level, and the paragraph comes back with its id', () => {
+  it('[CON-30] keeps a heading that Ann made with the text of Ben, at its level, and restores the paragraph with its id', () => {
     const page = open((nodes['paragraph'] as NodeType).create({ id: 'b1' }, proseSchema.text('Plan')))
     page.ann((tr) => tr.setBlockType(1, 1, nodes['heading'] as NodeType, { level: 3, id: 'b1' }))
     page.ben(write('Plan', ' of Ben'))
@@ -85,7 +85,7 @@ describe('undo of a block into which somebody else wrote', () => {
     expect(page.stored()).not.toContain('<paragraph')
   })
 
-  it('[CON-30] of a table that Ann added the cell stays in which Ben wrote', () => {
+  it('[CON-30] keeps, of a table that Ann added, only the cell in which Ben wrote', () => {
     const row = () => node('tableRow', node('tableCell', node('paragraph')), node('tableCell', node('paragraph')))
     const page = open(node('paragraph', 'Above'))
     page.ann((tr) => tr.insert(tr.doc.content.size, node('table', row(), row())))
@@ -97,7 +97,7 @@ describe('undo of a block into which somebody else wrote', () => {
     expect(page.problems()).toEqual([])
   })
 
-  it('[CON-30] a block of code that Ann began keeps its language and the line of Ben, and loses the one of Ann', () => {
+  it('[CON-30] keeps a code block that Ann began with its language and the line of Ben, without the line of Ann', () => {
     const page = open(node('paragraph', 'Above'))
     const code = (nodes['codeBlock'] as NodeType).create({ language: 'ts' }, proseSchema.text('mine'))
     page.ann((tr) => tr.insert(tr.doc.content.size, code))
@@ -108,7 +108,7 @@ describe('undo of a block into which somebody else wrote', () => {
     expect(page.stored()).toMatch(/<codeblock language="ts">mine\nhis<\/codeblock>/)
   })
 
-  it('[CON-30] a page stays one that can be edited: an item keeps its paragraph before a list of Ben, a figure its picture above his words', () => {
+  it('[CON-30] keeps the page valid: an item keeps its paragraph before a list of Ben, a figure its image', () => {
     const page = open(node('bulletList', node('listItem', node('paragraph', 'First'))))
     page.ann(split('First', 2))
     page.ann(write('', 'Second'))
@@ -128,7 +128,7 @@ describe('undo of a block into which somebody else wrote', () => {
     expect(other.stored()).toMatch(/<image src="https:\/\/a.example\/1.png"><\/image><figcaption>His words/)
   })
 
-  it('[CON-30] what Ann set on a block after she made it is undone, also when Ben wrote into it', () => {
+  it('[CON-30] takes back an attribute that Ann set after she made the block, also when Ben wrote into it', () => {
     const page = open(node('paragraph', 'Above'))
     page.ann((tr) => tr.insert(tr.doc.content.size, node('codeBlock', 'mine')))
     page.ann((tr) => tr.setNodeAttribute(7, 'language', 'ts'))
@@ -139,7 +139,7 @@ describe('undo of a block into which somebody else wrote', () => {
 })
 
 describe('undo of a block into which nobody else wrote', () => {
-  it('[CON-30] it disappears whole, also after Ben wrote there and deleted it, or made words of it bold', () => {
+  it('[CON-30] removes the whole block, also after Ben wrote there and deleted it, or made words of it bold', () => {
     const figure = node('figure', node('image'), node('figcaption', 'Caption'))
     const list = node('taskList', node('taskItem', node('paragraph', 'One')), node('taskItem', node('paragraph')))
     const page = open(node('paragraph', 'Above'))
@@ -163,7 +163,7 @@ describe('undo of a block into which nobody else wrote', () => {
     expect(page.stored()).toBe(before)
   })
 
-  it('[CON-30] words that Ann deleted and brought back go again with redo, but not those that Ben wrote into them meanwhile', () => {
+  it('[CON-30] redo deletes again what Ann had deleted, but not the words that Ben wrote into it meanwhile', () => {
     const page = open(node('paragraph', 'Above'), node('heading', 'Title'))
     page.ann((tr) => tr.delete(7, tr.doc.content.size))
     page.history.undo()
@@ -172,7 +172,7 @@ describe('undo of a block into which nobody else wrote', () => {
     expect(page.stored()).toMatch(/<heading[^>]*> of Ben<\/heading>/)
   })
 
-  it('[CON-30] of a large and deep paste only the item stays into which Ben wrote', () => {
+  it('[CON-30] keeps, of a large and deep paste, only the item into which Ben wrote', () => {
     const list = (at: number): Node => node('bulletList', node('listItem', node('paragraph', `Point ${at}`)))
     const page = open(node('paragraph', 'Above'))
     const deep = Array.from({ length: 40 }).reduce<Node>(

@@ -6,13 +6,13 @@ import { proseSchema } from './prose-schema.ts'
 type Holder = Pick<Y.XmlFragment, '_start'>
 
 /**
- * The undo history of a page. Undo takes back what this person did, and nothing that others wrote into it [CON-30, CONC-8]: a block of this
- * person that holds words of others stays, without this person's own words. Yjs alone would delete it with all that is in it.
+ * The undo history of a page. Undo takes back what this person did, and nothing that others wrote [CON-30, CONC-8]. A block that this person made
+ * and others wrote into stays, without this person's own words. The undo of Yjs alone would delete the block with all of its content.
  */
 export class OwnEdits extends Y.UndoManager {
-  /** The entries as they were before undo or redo took the last ones. */
+  /** The stack as it was before the running undo or redo took entries from it. */
   #before: readonly Y.UndoManager['undoStack'][number][] = []
-  /** Whether elements hold something of others; while an entry is undone this does not change, and a large paste is walked once. */
+  /** Whether an element holds content of others. Cached, since this does not change during one undo, so that a large paste is walked once. */
   #shared = new Map<Holder, boolean>()
 
   constructor(fragment: Y.XmlFragment) {
@@ -42,7 +42,7 @@ export class OwnEdits extends Y.UndoManager {
     }
   }
 
-  /** Yjs asks for children before it asks for what holds them, and for the attributes of an element before its children. */
+  /** Whether undo may delete an item. Yjs asks for children before their parent, and for the attributes of an element before its children. */
   #mayGo(item: Y.Item): boolean {
     const { content, parent, parentSub } = item
     if (parentSub !== null) return parentSub === 'id' || !this.#staysWithElement(parent)
@@ -51,21 +51,27 @@ export class OwnEdits extends Y.UndoManager {
     return isEmpty(content.type) && !this.#isNeeded(item)
   }
 
-  /** A heading that stays keeps its level. Its id does not stay: that belongs to the block that undo brings back in its place. */
+  /**
+   * Whether an attribute stays because its element stays; a heading, for example, keeps its level. The id is no such attribute, since it belongs
+   * to the block that undo restores.
+   */
   #staysWithElement(element: unknown): boolean {
     if (!(element instanceof Y.XmlElement) || element._item === null) return false
     const entry = this.#before[(this.undoing ? this.undoStack : this.redoStack).length]
-    // What was set later than the element was made is undone on its own.
+    // An attribute set after the element was made is undone on its own.
     if (entry === undefined || !Y.isDeleted(entry.insertions, element._item.id)) return false
     return this.#isShared(element) || this.#isNeeded(element._item)
   }
 
-  /** Without it, what others wrote beside it would stand in an element that may not be so, and the page could not be edited any more. */
+  /**
+   * Whether the content model of the parent requires this item, next to content of others. Without it the parent would be invalid, and the page
+   * could not be edited any more.
+   */
   #isNeeded(item: Y.Item): boolean {
     const { parent } = item
     if (!(parent instanceof Y.XmlElement) || !this.#isShared(parent)) return false
     let match = proseSchema.nodes[parent.nodeName]?.contentMatch
-    // What an element must hold comes first in it, and what follows that may be there or not.
+    // Required content comes first in an element, and the content after it is optional.
     for (let other = parent._start; other !== null && match?.validEnd === false; other = other.right) {
       const { type } = other.content as Partial<Y.ContentType>
       if (other.deleted || other === item || !(type instanceof Y.XmlElement)) continue
@@ -90,7 +96,7 @@ export class OwnEdits extends Y.UndoManager {
   }
 }
 
-/** An editor leaves an empty text where the last character was deleted. */
+/** Whether an element has no content. An editor leaves an empty text where the last character was deleted. */
 function isEmpty(element: Y.XmlElement): boolean {
   return element.length === 0 || element.toArray().every((part) => part instanceof Y.XmlText && part.length === 0)
 }

@@ -19,26 +19,26 @@ const unknown = (inline: boolean) => ({
   ],
 })
 
-/** The schema of a page that is only shown: what the editor does not know is a box with its text. */
+/** The schema of a read-only page. An element that the editor does not know becomes a box with its text. */
 export const displaySchema = new Schema({
   nodes: proseSchema.spec.nodes.append({ unknownBlock: unknown(false), unknownInline: unknown(true) }),
   marks: proseSchema.spec.marks,
 })
 
 /**
- * A page as ProseMirror nodes, for a view that changes nothing. Invalid content is shown as it is stored. Blocks that have not changed keep
- * their node, so that a view draws only what has.
+ * A page as ProseMirror nodes, for a read-only view. Invalid content is included as it is stored. Unchanged blocks keep their node, so that a
+ * view redraws only changed ones.
  */
 export class PageDisplay {
   readonly fragment: Y.XmlFragment
-  /** The nodes of each part of the page, as the plugin for carets of y-prosemirror looks them up. */
+  /** The nodes of each part of the page, in the form that the caret plugin of y-prosemirror reads. */
   readonly mapping = new Map<unknown, Node | Node[]>()
 
   constructor(fragment: Y.XmlFragment) {
     this.fragment = fragment
   }
 
-  /** The page as it is now. */
+  /** Returns the present page. */
   document(): Node {
     const blocks = (this.fragment.toArray() as Part[]).map((part) => this.#shown(part, false))
     const { nodes } = displaySchema
@@ -49,7 +49,7 @@ export class PageDisplay {
     )
   }
 
-  /** Forgets the nodes of the parts that a transaction changed, and of those around them. */
+  /** Forgets the nodes of all parts that a transaction changed, and of the parts around them. */
   forget(events: readonly Y.YEvent<Y.XmlFragment>[]): void {
     for (const event of events) {
       let part: unknown = event.target
@@ -61,7 +61,7 @@ export class PageDisplay {
     }
   }
 
-  /** A plugin that tells the plugin for carets where the parts of the page are shown. */
+  /** Returns a plugin through which the caret plugin finds where the parts of the page are shown. */
   plugin(): Plugin {
     const binding = { mapping: this.mapping }
     const state = {
@@ -90,7 +90,7 @@ export class PageDisplay {
       return displaySchema.node(inline ? 'unknownInline' : 'unknownBlock', { name, text: textOf(part) })
     }
     const content = type.isLeaf ? [] : (part.toArray() as Part[]).flatMap((child) => this.#shown(child, type.inlineContent))
-    // Not `createChecked`: a node with invalid content is shown too.
+    // `create`, not `createChecked`, because a node with invalid content is shown too.
     return type.create(part.getAttributes(), content)
   }
 }
@@ -113,7 +113,7 @@ function textOf(part: Part): string {
   return part instanceof Y.XmlElement ? (part.toArray() as Part[]).map(textOf).join(' ').trim() : ''
 }
 
-/** The state of a view that only shows `display`. */
+/** Returns the state of a read-only view of `display`. */
 export function displayState(display: PageDisplay, plugins: readonly Plugin[]): EditorState {
   return EditorState.create({ schema: displaySchema, doc: display.document(), plugins: [display.plugin(), ...plugins] })
 }

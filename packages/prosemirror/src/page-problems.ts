@@ -3,23 +3,23 @@ import { markOfKey } from './mark-keys.ts'
 import * as Y from 'yjs'
 
 /**
- * Something on a page that the schema of the editor cannot hold. The binding of y-prosemirror deletes such content from the document, for
- * everybody, so a page with a problem is shown without being bound.
+ * Content of a page that the schema of the editor cannot hold. The binding of y-prosemirror deletes such content from the document for everybody,
+ * so a page with a problem is shown read-only and not bound.
  */
 export interface PageProblem {
   /**
-   * - `node`, `mark`, `attribute`: the schema has none of this name.
-   * - `content`: the node holds what it may not hold, for example a list item without a paragraph.
+   * - `node`, `mark`, `attribute`: the schema has no such name.
+   * - `content`: the content of the node is invalid, for example a list item without a paragraph.
    */
   readonly kind: 'node' | 'mark' | 'attribute' | 'content'
   readonly name: string
-  /** The node that has it; `page` at the top. */
+  /** Name of the node with the problem; `page` at the top level. */
   readonly inside: string
 }
 
 type Part = Y.XmlElement | Y.XmlText | Y.XmlHook
 
-/** The problems of one block of a page, nested blocks included. */
+/** Returns the problems of one block of a page, nested blocks included. */
 export function problemsOf(block: unknown, schema: Schema): PageProblem[] {
   const problems: PageProblem[] = []
   const check = new PageCheck(schema, problems)
@@ -37,7 +37,7 @@ class PageCheck {
     this.#problems = problems
   }
 
-  /** Checks a part with all that it holds. Returns its type, or `null` when it has a problem or holds nothing. */
+  /** Checks a part and its content. Returns the node type of the part, or `null` when the part is unknown or an empty text. */
   partType(part: Part, inside: string): NodeType | null {
     if (part instanceof Y.XmlText) {
       const runs = this.#runs(part, inside)
@@ -63,9 +63,9 @@ class PageCheck {
       if (child instanceof Y.XmlText && !this.#marksFit(child, type)) match = null
       if (childType !== null) match = match?.matchType(childType) ?? null
     }
-    // An unknown part is a problem of its own, and says more than that the node around it is not complete.
+    // An unknown part is reported itself, which says more than that the node around it is incomplete.
     if (this.#problems.length > before || match?.validEnd === true) return
-    // A node that holds neither text nor anything else to see is lost to nobody when the binding removes it.
+    // When the binding removes a node without text and without anything visible, nothing is lost.
     if (holdsSomething(element, this.#schema)) this.#problems.push({ kind: 'content', name: type.name, inside: type.name })
   }
 
@@ -73,7 +73,7 @@ class PageCheck {
     return this.#runs(text, null)?.every((marks) => type.allowsMarks(marks)) ?? true
   }
 
-  /** The marks of each run of a text; `null` when it holds something else than text with known marks. `inside: null`: reports nothing. */
+  /** Returns the marks of each run of a text, or `null` when the text has an embed or an unknown mark. With `inside: null` it reports no problem. */
   #runs(text: Y.XmlText, inside: string | null): (readonly Mark[])[] | null {
     const runs: (readonly Mark[])[] = []
     let isKnown = true
@@ -97,7 +97,7 @@ class PageCheck {
   }
 }
 
-/** Whether an element holds text or a node that is something to see although it holds nothing, such as an image. */
+/** Whether an element holds text or a node that is visible without content, such as an image. */
 function holdsSomething(element: Y.XmlElement, schema: Schema): boolean {
   return (element.toArray() as Part[]).some((part) => {
     if (part instanceof Y.XmlText) return part.length > 0

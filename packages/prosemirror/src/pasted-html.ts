@@ -1,9 +1,10 @@
-/** Where the `style` of pasted elements stands while they are read. */
+/** Attribute that holds the `style` of a pasted element during parsing. */
 export const PASTED_STYLE = 'data-pasted-style'
 
 /**
- * Pasted HTML without what a strict Content-Security-Policy refuses and reports: style elements and handlers go, and the style attribute gets
- * a name under which only `pastedStyle` finds it. Nothing depends on this for safety: only known nodes and attributes are read.
+ * Returns pasted HTML without parts that a strict Content-Security-Policy refuses and reports. Style elements and event handlers are removed, and
+ * the style attribute is renamed so that only `pastedStyle` reads it. Safety does not depend on this, because only known nodes and attributes are
+ * read.
  */
 export function quietHtml(html: string): string {
   return html
@@ -13,7 +14,7 @@ export function quietHtml(html: string): string {
     )
 }
 
-/** The value of a property in the style of a pasted element, where the last one counts; `''` for none. */
+/** Returns a property from the style of a pasted element; the last declaration counts. `''` when there is none. */
 export function pastedStyle(element: { getAttribute(name: string): string | null }, property: string): string {
   let value = ''
   for (const declaration of (element.getAttribute(PASTED_STYLE) ?? '').split(';')) {
@@ -23,7 +24,7 @@ export function pastedStyle(element: { getAttribute(name: string): string | null
   return value
 }
 
-/** Takes a property out of the style of a pasted element. */
+/** Removes a property from the style of a pasted element. */
 export function dropPastedStyle(
   element: { getAttribute(name: string): string | null; setAttribute(name: string, value: string): void },
   property: string,

@@ -8,7 +8,7 @@ import {
 } from 'prosemirror-model'
 import { pastedStyle } from './pasted-html.ts'
 
-/** What a node may hold, by the content of its row. Items and cells are named, because their row says only that they hold blocks. */
+/** ProseMirror content expressions by the content of a row. Items and cells are listed by name, because their rows say only that they hold blocks. */
 const CONTENT: Readonly<Record<Exclude<NodeSpec['content'], 'none'>, string>> = {
   inline: 'inline*',
   code: 'text*',
@@ -32,10 +32,10 @@ const TABLE_ROLES: Readonly<Record<string, string>> = {
   tableHeader: 'header_cell',
 }
 
-/** An element of the page, named so that programs without a DOM can be built with this file too. */
+/** An element of the page. Named this way so that programs without DOM types can compile this file too. */
 type PageElement = Parameters<NonNullable<TagParseRule['getAttrs']>>[0]
 
-/** The DOM attributes of a node or mark. Peers may store any value, so only those are shown that the model allows. */
+/** Returns the DOM attributes of a node or mark. Peers may store any value, so only values that the model allows are shown. */
 function shownAttrs(specs: readonly AttrSpec[], values: Readonly<Record<string, unknown>>): Record<string, string> {
   const shown: Record<string, string> = {}
   const styles: string[] = []
@@ -54,7 +54,7 @@ function styleOf(element: PageElement, property: string): string {
   return element.style.getPropertyValue(property) || pastedStyle(element, property)
 }
 
-/** The attributes that an element of a page or of the clipboard stands for; `false` when a required one is missing. */
+/** Reads attributes from an element of the page or of the clipboard; `false` when a required one is missing. */
 function readAttrs(element: PageElement, specs: readonly AttrSpec[]): Record<string, unknown> | false {
   const attrs: Record<string, unknown> = {}
   for (const spec of specs) {
@@ -68,7 +68,7 @@ function readAttrs(element: PageElement, specs: readonly AttrSpec[]): Record<str
   return attrs
 }
 
-/** `' data-type="taskList"'` as the part of a selector and as attributes. */
+/** Reads a marker such as `' data-type="taskList"'` as part of a selector and as attributes. */
 function readMarker(marker: string): { readonly selector: string; readonly attrs: Record<string, string> } {
   const [, name, , value = ''] = /^ ([a-z-]+)(="([^"]*)")?$/.exec(marker) ?? []
   if (name === undefined) return { selector: '', attrs: {} }
@@ -118,7 +118,7 @@ function parseRules(spec: NodeSpec): TagParseRule[] {
         },
       },
     ]
-  // A tag with a marker says more than the bare tag, which another node may have.
+  // A tag with a marker takes precedence over the bare tag, which another node may have.
   return [{ tag: spec.tag + selector, getAttrs, ...(selector === '' ? {} : { priority: 60 }) }]
 }
 
@@ -132,7 +132,7 @@ function editorNode(spec: NodeSpec): EditorNode {
     ...(spec.group === 'inline' ? { inline: true } : {}),
     ...(spec.content === 'code' ? { marks: '', code: true, defining: true } : {}),
     ...(spec.content === 'blocks' || spec.type === 'heading' ? { defining: true } : {}),
-    // Lines of a paragraph stay lines when it becomes a block of code, and the other way round.
+    // Line breaks stay line breaks when a paragraph becomes a code block, and the other way round.
     ...(spec.type === 'hardBreak' ? { linebreakReplacement: true } : {}),
     ...(role === undefined ? {} : { tableRole: role, isolating: true }),
     toDOM: ({ attrs }) => drawNode(spec, attrs),
@@ -149,7 +149,7 @@ function editorMark(spec: MarkSpec): EditorMark {
     parseDOM: spec.tags.map((tag) => ({
       tag,
       getAttrs: (element: PageElement) => {
-        // Some editors put what they copy into a `<b>` that is not bold.
+        // Some editors wrap copied content in a `<b>` that is not bold.
         if (spec.type === 'bold' && ['normal', '400'].includes(styleOf(element, 'font-weight'))) return false
         const attrs = readAttrs(element, specs)
         return attrs !== false && spec.attr?.required === true && attrs[spec.attr.name] === undefined ? false : attrs
@@ -159,8 +159,8 @@ function editorMark(spec: MarkSpec): EditorMark {
 }
 
 /**
- * The ProseMirror schema of a prose page: every node and mark that a page may hold, made of the relay's own tables [PROSE-2]. A page that
- * is drawn or copied gives the HTML of REST.
+ * The ProseMirror schema of a prose page, made from the relay's own tables: every node and mark that a page may hold [PROSE-2]. Drawing or
+ * copying a page yields the HTML of REST.
  */
 export const proseSchema = new Schema({
   nodes: {

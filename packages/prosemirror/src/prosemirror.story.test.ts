@@ -8,13 +8,13 @@ import { fillFragment } from '../../server/src/sync/prose/prose-fragment.ts'
 import { type BrowserOrigin, CHROMIUM, NEEDS_CHROMIUM, openBrowserOrigin } from '../../server/src/test/browser.ts'
 import type { PlayedCase, SeenCase } from './testing/editor-page.ts'
 
-// As strict as an operator may set it; the name is the policy by which prosemirror-view reads a paste.
+// As strict as an operator may set it. The Trusted Types policy name is the one by which prosemirror-view reads a paste.
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
   "base-uri 'none'; require-trusted-types-for 'script'; trusted-types ProseMirrorClipboard"
 
 const HASH = 'ab'.repeat(32)
-/** What the browser plays, in one page load; each test adds its cases when the file is read. */
+/** The cases that the browser runs in one page load. Each test adds its cases when this file is read. */
 const plan: PlayedCase[] = []
 let seen: readonly SeenCase[] = []
 
@@ -27,7 +27,7 @@ beforeEach((context) => {
   if (CHROMIUM === null) context.skip(NEEDS_CHROMIUM)
 })
 
-/** A module of this folder with all that it imports, as one. */
+/** Bundles a module of this folder with all its imports. */
 async function bundled(file: string): Promise<string> {
   const bundle = await rolldown({
     input: join(import.meta.dirname, file),
@@ -38,7 +38,7 @@ async function bundled(file: string): Promise<string> {
   return output[0].code
 }
 
-/** A document whose page `p` is written by `write`. */
+/** Returns the update of a document whose page `p` is written by `write`. */
 function update(write: (page: Y.XmlFragment) => void): number[] {
   const doc = new Y.Doc()
   doc.transact(() => write(doc.getXmlFragment('prose:p')))
@@ -54,8 +54,8 @@ function element(type: string, attrs: Readonly<Record<string, string>>, ...conte
 const paragraph = (text: string, attrs = {}) => element('paragraph', attrs, new Y.XmlText(text))
 
 /**
- * Adds a case to the plan. The result, once the browser has run: what the case saw; fails on a CSP report or an error of the page other than
- * `reports`.
+ * Adds a case to the plan. The returned function gives the result of the case once the browser has run. It fails on a CSP report or an error of
+ * the page that is not in `reports`.
  */
 function planned(name: PlayedCase['name'], ...updates: readonly (readonly number[])[]): (reports?: readonly string[]) => unknown {
   const at = plan.push({ name, updates }) - 1
@@ -126,7 +126,7 @@ function writeForeign(page: Y.XmlFragment): void {
   page.insert(0, [paragraph('before'), element('poll', {}, new Y.XmlText('Which day?')), paragraph('after')])
 }
 
-/** One page for each kind of content that the schema cannot hold. */
+/** Returns one page for each kind of content that the schema cannot hold. */
 function pagesWithProblems(): { readonly bytes: number[]; readonly problem: object }[] {
   const marked = (type: string, mark: string) => (page: Y.XmlFragment) => {
     const text = new Y.XmlText()
@@ -146,24 +146,24 @@ function pagesWithProblems(): { readonly bytes: number[]; readonly problem: obje
 }
 
 describe('an editor on a prose page, in Chromium under a strict Content-Security-Policy', () => {
-  it('[PROSE-2] [PROSE-3] every row of the node table is drawn as the HTML of REST, read back equal, and not changed by opening it', () => {
+  it('[PROSE-2] [PROSE-3] every row of the node table is drawn as the HTML of REST, reads back equal, and stays unchanged', () => {
     const pages = rowsSeen() as readonly SeenPage[]
     for (const [at, [, , tree]] of filledRows.entries()) {
       expect(pages[at], serialiseHtml(tree)).toMatchObject({ readBack: true, changed: false, isEditable: true, problems: [] })
-      // Browsers write styles and colours in another way, so the HTML is compared after reading it.
+      // Browsers write styles and colours in another form, so the HTML is compared after parsing it.
       const written = serialiseHtml(parseHtml(pages[at]?.written as string, { source: 'stored' }).tree)
       expect(written).toBe(serialiseHtml(tree).replaceAll('#fff', 'rgb(255, 255, 255)'))
     }
   })
 
-  it('[WS-65] two people see what the other types and where the other is, and a colour that is no colour is replaced', () => {
+  it('[WS-65] two people see the text and the caret of each other, and an invalid colour is replaced', () => {
     expect(twoPeopleSeen()).toEqual({
       texts: ['Hello World!', 'Hello World!'],
       caret: { name: 'Ann', style: expect.stringMatching(/^rgb\(\d+, \d+, \d+\)$/) as string },
     })
   })
 
-  it('[PROSE-7] a page with a node of another schema is shown and keeps it, also when it arrives while a person types', () => {
+  it('[PROSE-7] a page with a node of another schema is read-only and keeps it, also when it arrives during typing', () => {
     expect(foreignSeen()).toEqual({
       first: {
         isEditable: false,
@@ -177,13 +177,13 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     })
   })
 
-  it('[PROSE-7] unknown marks, attributes and content where it may not stand keep a page from being edited, and nothing is lost', () => {
+  it('[PROSE-7] a page with unknown marks or attributes, or misplaced content, is read-only and loses nothing', () => {
     const pages = problemsSeen() as readonly SeenPage[]
     for (const [at, { problem }] of problemPages.entries())
       expect(pages[at]).toMatchObject({ changed: false, isEditable: false, problems: [problem] })
   })
 
-  it('[WS-61] a person who may only read sees edits live and writes nothing, until the level allows it', () => {
+  it('[WS-61] a reader sees edits live and writes nothing, until the level allows it', () => {
     expect(readOnlySeen()).toEqual({
       first: { isEditable: false, editable: false, text: 'words' },
       live: 'from elsewherewords',
@@ -192,7 +192,7 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     })
   })
 
-  it('[PROSE-44] after Enter the block with content keeps its id, and of a block and its copy the block that was there', () => {
+  it('[PROSE-44] after Enter the block with content keeps its id, and after a paste the original block does', () => {
     expect(enterSeen()).toEqual({
       atStart: [
         [null, ''],
@@ -212,26 +212,26 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     })
   })
 
-  it('[CONC-8] undo takes back what this person typed and leaves what others wrote', () => {
+  it('[CONC-8] undo takes back the typing of this person and keeps the typing of others', () => {
     expect(undoSeen()).toBe('theirswords')
   })
 
-  it('[CONC-8] who shows the page anew can still undo and redo what was typed before, one edit after another', () => {
+  it('[CONC-8] a new view of a page can undo and redo earlier edits, one after another', () => {
     expect(undoLaterSeen()).toEqual(['two one words', 'one words', 'words', 'one words'])
   })
 
-  it('[CONC-8] what was undone down to an empty page can be redone', () => {
+  it('[CONC-8] an edit that was undone down to an empty page can be redone', () => {
     expect(emptiedSeen()).toEqual({ undone: 0, redone: '<paragraph>mine</paragraph>', shown: 'mine' })
   })
 
-  it('[PROSE-7] somebody removes the block that a person has selected, and both go on editing', () => {
+  it('[PROSE-7] typing goes on after somebody removes the block that a person has selected', () => {
     const written = '<paragraph>after words</paragraph>'
     expect(lastGoneSeen()).toEqual({ shown: 1, isAnotherSelected: false, written })
     const rule = '<horizontalrule></horizontalrule>'
     expect(firstGoneSeen()).toEqual({ shown: 2, isAnotherSelected: false, written: written + rule })
   })
 
-  it('[CON-30] a caret that the browser has just moved stays there when others write or move theirs, before the editor is told', () => {
+  it('[CON-30] a caret just moved by the browser, but not reported yet, stays when others write or move their carets', () => {
     expect(caretMovedSeen()).toEqual({
       seen: [
         [6, 5],
@@ -242,21 +242,21 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     })
   })
 
-  it('[PROSE-7] an edit of others that could not be shown is shown anew and not taken back by the next key', () => {
+  it('[PROSE-7] an edit of others that failed to show is shown by a new view, and the next key does not undo it', () => {
     expect(failingSeen(['Uncaught Error: a plugin failed'])).toEqual({
       shown: 'theirswords',
       written: '<paragraph>mine theirs</paragraph><paragraph>words</paragraph>',
     })
   })
 
-  it('[PROSE-2] what is pasted keeps the styles that a page has, and reports nothing to the policy', () => {
+  it('[PROSE-2] pasted content keeps the styles that a page has, and causes no CSP report', () => {
     expect(pastedSeen()).toBe(
       '<paragraph>First</paragraph><paragraph textAlign="center">Some <highlight color="#ffcc00">marked</highlight> and <bold>bold</bold> words</paragraph>' +
         '<horizontalrule></horizontalrule>',
     )
   })
 
-  it('[PROSE-2] a task is ticked by its box, which a reader cannot press', () => {
+  it('[PROSE-2] the checkbox of a task ticks it, and is disabled for a reader', () => {
     expect(tasksSeen()).toEqual({ isTicked: true, isDisabledForReaders: true })
   })
 
@@ -264,7 +264,7 @@ describe('an editor on a prose page, in Chromium under a strict Content-Security
     expect(imagesSeen()).toEqual({ asked: [HASH], width: 1 })
   })
 
-  it('[YDOC-13] a page without blocks can be typed into, and stores nothing before', () => {
+  it('[YDOC-13] a page without blocks can be typed into, and stores nothing until then', () => {
     expect(emptySeen()).toEqual({ before: 0, after: '<paragraph>first words</paragraph>' })
   })
 })

@@ -5,7 +5,7 @@ import type * as Y from 'yjs'
 
 type Observer = (events: Y.YEvent<Y.XmlFragment>[], transaction: Y.Transaction) => void
 
-/** What of the binding of y-prosemirror is named here; it has no type of its own for it. */
+/** The members of the y-prosemirror binding that are used here and have no public type. */
 interface Binding {
   _observeFunction: Observer
   _typeChanged: Observer
@@ -21,13 +21,13 @@ export function bindingOf(state: EditorState): Binding {
 }
 
 /**
- * Corrects where the binding of a new state would lose content or the thread of undo. To be called before there is a view.
+ * Corrects three cases in which the binding of a new state would lose content or undo history. Call it before the view exists.
  *
- * - The binding selects the node again that was selected before an edit of others. When that node is gone, it selects the one behind it, which
- *   the next key would replace, or fails when there is none. The caret goes into the text beside it instead.
- * - When an edit of others cannot be shown, for example because a plugin fails, the page no longer shows what the document holds, and the next
- *   key would delete the difference for everybody. The binding ends instead, and `onBroken` has to show the page anew.
- * - The empty paragraph that stands for a page without blocks is not written, so that what was undone can be redone.
+ * - After an edit of others the binding selects the node that was selected before. When that node is gone, the binding selects the next node,
+ *   which the next key would replace, or throws when there is none. This puts the caret into the text beside it instead.
+ * - When an edit of others cannot be shown, for example because a plugin throws, the page differs from the document, and the next key would
+ *   delete the difference for everybody. This ends the binding instead, and `onBroken` must show the page in a new view.
+ * - The empty paragraph in place of a page without blocks is not written, so that an edit that was undone can be redone.
  */
 export function makeSafe(state: EditorState, fragment: Y.XmlFragment, onBroken: (error: unknown) => void): void {
   const binding = bindingOf(state)
@@ -44,7 +44,7 @@ export function makeSafe(state: EditorState, fragment: Y.XmlFragment, onBroken: 
   }
   const write = binding._prosemirrorChanged.bind(binding)
   binding._prosemirrorChanged = (doc) => {
-    // A binding that has ended knows nothing of what others wrote since.
+    // A binding that has ended does not know the later edits of others.
     if (binding.prosemirrorView === null) return
     if (fragment.length > 0 || !doc.eq(doc.type.createAndFill() as Node)) write(doc)
   }

@@ -11,8 +11,8 @@ interface Loaded {
 }
 
 /**
- * Images of the workspace as object URLs, because an `<img>` cannot send a token. URLs that no view shows are kept up to 50 MB, the oldest
- * going first.
+ * Images of the workspace as object URLs, because an `<img>` cannot send a token. URLs that no view shows are kept up to 50 MB; the least
+ * recently used are removed first.
  */
 export class StoredImages {
   readonly #load: LoadBlob
@@ -25,10 +25,10 @@ export class StoredImages {
     this.#maxBytes = maxBytes
   }
 
-  /** Returns the object URL of a stored file, which stays valid until `release`. A failed load is tried again by the next caller. */
+  /** Returns the object URL of a stored file, which stays valid until `release`. After a failed load, the next caller loads again. */
   acquire(hash: string): Promise<string> {
     const loaded = this.#loaded.get(hash) ?? this.#begin(hash)
-    // The map is in the order of use.
+    // Keeps the map in the order of use.
     this.#loaded.delete(hash)
     this.#loaded.set(hash, loaded)
     loaded.shown++
@@ -42,7 +42,7 @@ export class StoredImages {
     this.#trim()
   }
 
-  /** Ends running loads and releases all URLs. */
+  /** Aborts running loads and revokes all URLs. */
   destroy(): void {
     this.#stop.abort()
     for (const hash of [...this.#loaded.keys()]) this.#drop(hash)

@@ -4,14 +4,17 @@ import { ySyncPluginKey, yUndoPlugin, yUndoPluginKey } from 'y-prosemirror'
 import type * as Y from 'yjs'
 import { OwnEdits } from './own-edits.ts'
 
-/** Pages outlive their views: who looks at another page and comes back can still undo. A closed document takes its entries with it. */
+/**
+ * The undo history by page. It outlives the views, so a person who comes back to a page can still undo. A WeakMap: an entry lives as long as its
+ * Y.Doc.
+ */
 const histories = new WeakMap<Y.XmlFragment, Y.UndoManager>()
 
-/** Undo of this person's own edits of a page, for as long as its Y.Doc is there. */
+/** Undo of this person's own edits of a page, for the lifetime of its Y.Doc. */
 export function undoHistory(fragment: Y.XmlFragment): Plugin {
   const history = historyOf(fragment)
   const { spec } = yUndoPlugin({ undoManager: history })
-  // The view of that plugin would end the history with itself.
+  // The view of y-prosemirror's plugin would destroy the history together with itself.
   return new Plugin({ ...spec, view: (view) => keepSelections(history, view) })
 }
 
@@ -23,7 +26,7 @@ export function historyOf(fragment: Y.XmlFragment): Y.UndoManager {
   return made
 }
 
-/** Whoever undoes an edit finds the selection as it was before that edit. */
+/** Stores the selection before each edit, and restores it when the edit is undone. */
 function keepSelections(history: Y.UndoManager, view: EditorView): { destroy(): void } {
   const { binding } = ySyncPluginKey.getState(view.state)
   const added = ({ stackItem }: { readonly stackItem: Y.UndoManager['undoStack'][number] }) =>
@@ -38,7 +41,7 @@ function keepSelections(history: Y.UndoManager, view: EditorView): { destroy(): 
       history.off('stack-item-added', added)
       history.off('stack-item-popped', popped)
       for (const { meta } of [...history.undoStack, ...history.redoStack]) meta.delete(binding)
-      // What is typed in the next view is an edit of its own.
+      // Edits in the next view begin a new undo step.
       history.stopCapturing()
     },
   }

@@ -4,13 +4,13 @@ import type { Closed } from '../sync/sync-connection.ts'
 import type { SyncState } from '../sync/sync-client.ts'
 import type { LocalCopyState } from './local-copy.ts'
 
-/** The connection and the safety of edits, which are two things: a document may be saved without a connection. */
+/** The state of the connection and of the edits. The two are independent: a document may be saved without a connection. */
 export interface DocumentState {
   /**
-   * - `connecting`: on the way to the relay, or to its content.
+   * - `connecting`: the client connects to the relay, or waits for the content.
    * - `live`: the document is in sync.
-   * - `waiting`: there is no connection; the next attempt comes by itself. `error` says why.
-   * - `stopped`: no attempt comes by itself. `error` says why.
+   * - `waiting`: there is no connection; the client tries again by itself. `error` says why.
+   * - `stopped`: the client does not try again by itself. `error` says why.
    */
   readonly link: 'connecting' | 'live' | 'waiting' | 'stopped'
   /**
@@ -20,29 +20,29 @@ export interface DocumentState {
    * - `refused`: the relay refuses an edit, or the document is not there for this person (any more).
    */
   readonly saved: 'saved' | 'saving' | 'local' | 'refused'
-  /** Since when (ms) something is not saved; `null` when everything is. */
+  /** Since when (ms since 1970) something is not saved; `null` when everything is. */
   readonly unsavedSince: number | null
   readonly error: RelayError | null
-  /** What the person may do; `null` before the relay has told it. */
+  /** The person's level; `null` before the relay has sent it. */
   readonly level: 'view' | 'edit' | 'owner' | null
   readonly localCopy: LocalCopyState
 }
 
-/** Refusals after which the connection is bound to no document. */
+/** Refusals that leave the connection bound to no document. */
 const ENDED = ['ERR_UNKNOWN_DOC', 'ERR_DELETED', 'ERR_VIEW_FORBIDDEN', 'ERR_LINEAGE']
 
 /** How a document ended for this person. */
 export type GoneReason = 'deleted' | 'restored' | 'forbidden'
 
-/** What a new refusal means to an application. `known`: the document was there before, live or as a copy. */
+/** Returns what a new refusal means to an application. `known`: the document existed before, live or as a copy. */
 export function meaningOf(
   { refusal, successor }: Pick<SyncState, 'refusal' | 'successor'>,
   known: boolean,
 ): { readonly kind: 'gone'; readonly reason: GoneReason } | { readonly kind: 'diverged' } | { readonly kind: 'error' } {
   if (refusal === 'ERR_DELETED') return { kind: 'gone', reason: successor === null ? 'deleted' : 'restored' }
   if (refusal === 'ERR_VIEW_FORBIDDEN') return { kind: 'gone', reason: 'forbidden' }
-  // Nobody says that it was deleted: the store was put back, the token is for another workspace, or the tombstone is over. The words that
-  // are here may be the only ones there are.
+  // Nobody says that the document was deleted: an older backup of the store may be in use, the token may be for another workspace, or the
+  // tombstone may have expired. The content of this client may be the only one that is left.
   if (refusal === 'ERR_UNKNOWN_DOC') return { kind: known ? 'diverged' : 'error' }
   return refusal === null ? { kind: 'error' } : { kind: 'diverged' }
 }
@@ -61,7 +61,7 @@ export function savedOf({ saved }: Pick<SyncState, 'saved'>): DocumentState['sav
   return saved === 'unsaved' ? 'local' : saved
 }
 
-/** The error behind a state: a refusal of the document or of an edit, or the reason why there is no connection. */
+/** Returns the error behind a state: the refusal of the document or of an edit, or the reason why there is no connection. */
 export function errorOf(state: Pick<SyncState, 'refusal' | 'closed'>, frame: ErrorFrame | null): RelayError | null {
   const { refusal, closed } = state
   if (refusal === null) return closed === null ? null : closeError(closed)
@@ -70,7 +70,7 @@ export function errorOf(state: Pick<SyncState, 'refusal' | 'closed'>, frame: Err
   return new RelayError(refusal, error, { details })
 }
 
-/** The error that a close of the socket stands for. [WS-58] */
+/** Returns the error that a close of the socket stands for. [WS-58] */
 export function closeError({ code, reason, error }: Closed): RelayError {
   if (error !== undefined) return error
   const facts = { details: { code, reason } }

@@ -10,7 +10,7 @@ function bench() {
   return { ...played, document: played.relay.open('plan') }
 }
 
-it('[WS-64] a document that was not there when it was opened is joined by `reconnect` once it is', async () => {
+it('[WS-64] `reconnect` joins a document that was unknown when it was opened and exists now', async () => {
   const { relay, document, says } = bench()
   await says(refusal('ERR_UNKNOWN_DOC'))
   await expect(document.ready).rejects.toMatchObject({ code: 'ERR_UNKNOWN_DOC' })
@@ -22,7 +22,7 @@ it('[WS-64] a document that was not there when it was opened is joined by `recon
   await relay.close()
 })
 
-it('[WS-62] `reconnect` leaves a copy of another life of the document as it is, and tells `diverged` once', async () => {
+it('[WS-62] `reconnect` does not merge a copy of another lineage, and `diverged` is emitted once', async () => {
   const { relay, document, sockets, settled, says } = bench()
   const told: string[] = []
   document.on('diverged', ({ error }) => told.push(error.code))
@@ -33,7 +33,7 @@ it('[WS-62] `reconnect` leaves a copy of another life of the document as it is, 
   await relay.close()
 })
 
-/** What `diverged` tells when the relay refuses an edit. */
+/** Has the relay refuse an edit, and returns the event `diverged`. */
 async function diverged({ document, says }: ReturnType<typeof bench>): Promise<DivergedEvent> {
   const told = new Promise<DivergedEvent>((resolve) => document.on('diverged', resolve))
   await says(...joined(), syncAckFrame(1))
@@ -42,7 +42,7 @@ async function diverged({ document, says }: ReturnType<typeof bench>): Promise<D
   return told
 }
 
-it('[WS-62] the copy of `copyAs` has what was typed after `diverged`, and so has `localUpdate`', async () => {
+it('[WS-62] `copyAs` and `localUpdate` contain what was typed after `diverged`', async () => {
   const opened = bench()
   const event = await diverged(opened)
   field(opened.document, 'late')
@@ -55,7 +55,7 @@ it('[WS-62] the copy of `copyAs` has what was typed after `diverged`, and so has
   await opened.relay.close()
 })
 
-it('[WS-62] a `copyAs` that the relay refuses leaves neither a document nor an open copy', async () => {
+it('[WS-62] a `copyAs` that the relay refuses leaves no document on the relay and no open connection', async () => {
   const opened = bench()
   const { copyAs } = await diverged(opened)
   const failed = expect(copyAs('copy')).rejects.toMatchObject({ code: 'ERR_DOC_FULL' })
@@ -66,7 +66,7 @@ it('[WS-62] a `copyAs` that the relay refuses leaves neither a document nor an o
   await opened.relay.close()
 })
 
-it('[WS-64] a document that ends while words are not saved can become a new one', async () => {
+it('[WS-64] `copyAs` makes a new document of one that ended with unsaved words', async () => {
   const { relay, document, says } = bench()
   const gone = new Promise<GoneEvent>((resolve) => document.on('gone', resolve))
   await says(...joined(), syncAckFrame(1))

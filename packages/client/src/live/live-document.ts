@@ -14,11 +14,11 @@ import type { CopyScope, Persistence, StoredCopy } from './persistence.ts'
 import { rootOf, type UndoScope } from './undo.ts'
 import { Waiters } from './waiters.ts'
 
-/** What others see of this person, in the form that y-prosemirror reads. Further members are allowed. */
+/** The awareness state of this person that others see, in the form that y-prosemirror reads. More members are allowed. */
 export interface PresentUser {
   readonly id?: string
   readonly name: string
-  /** As `#8250df`. */
+  /** For example `#8250df`. */
   readonly color?: string
   readonly [member: string]: unknown
 }
@@ -26,17 +26,17 @@ export interface PresentUser {
 export interface OpenOptions {
   /** The Y.Doc to keep in sync; a new one when absent. */
   readonly ydoc?: Y.Doc
-  /** Becomes `awareness.user`; without it others see nobody. */
+  /** Becomes `awareness.user`; without a user, others do not see this person. */
   readonly user?: PresentUser
-  /** Keeps a copy on this device; `false` for none where `createRelay` names one. */
+  /** Where to keep a copy on this device; `false` keeps none although `createRelay` names a place. */
   readonly persist?: Persistence | false
-  /** For a `ydoc` that the application stored itself: the `lineage` that it stored with it. [WS-62] */
+  /** For a `ydoc` that the application stored itself: the `lineage` that the application stored with it. [WS-62] */
   readonly lineage?: string
 }
 
 export interface GoneEvent {
   readonly reason: GoneReason
-  /** The document that took its place, when it was restored from a recovery point. [WS-63] */
+  /** Id of the document that a restore from a recovery point put in place of this one; else `null`. [WS-63] */
   readonly successor: string | null
   /**
    * Words of this person were not acknowledged. The copy on the device is kept then, until `dropCopy`; `copyAs` makes a new document of
@@ -45,16 +45,16 @@ export interface GoneEvent {
   readonly unsaved: boolean
 }
 
-/** The content here and the one on the relay can no longer become one. */
+/** The local content and the relay's can no longer be merged. */
 export interface DivergedEvent {
   /**
    * Why: ERR_LINEAGE when the copy is of another life of the document, ERR_UNKNOWN_DOC when the relay has no such document any more and
    * knows of no deletion, else the refusal of an edit.
    */
   readonly error: RelayError
-  /** Everything that is here when it is read, as one Yjs update. */
+  /** The local content at the moment of reading, as one Yjs update. */
   readonly localUpdate: Uint8Array
-  /** Drops what is here, closes this document and opens it anew with an empty Y.Doc. */
+  /** Drops the local content, closes this document and opens it anew with an empty Y.Doc. */
   readonly discard: () => Promise<LiveDocument>
   readonly copyAs: LiveDocument['copyAs']
 }
@@ -67,19 +67,19 @@ export interface LiveDocumentEvents {
 }
 
 export interface FlushOptions {
-  /** Gives up after this time with the code TIMEOUT; without it, it waits as long as it takes. */
+  /** Rejects with TIMEOUT after this time; waits without a limit when absent. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
 
-/** What a live document needs of the relay object that opened it. */
+/** The parts of the relay object that a live document uses. */
 export interface LiveContext {
   readonly socketUrl: string
   readonly token: TokenCallback
   readonly workspace: string | undefined
   readonly environment: Environment
   readonly documents: Documents
-  /** Whose copies are kept; rejects when nobody can tell. */
+  /** Returns whose copies are kept; rejects when the person is unknown. */
   readonly copyScope: () => Promise<CopyScope>
   readonly open: (id: string, options: OpenOptions) => LiveDocument
   readonly onLink: (document: LiveDocument, state: SyncState) => void
@@ -101,14 +101,14 @@ export class LiveDocument {
   readonly #context: LiveContext
   readonly #emitter = new Emitter<LiveDocumentEvents>()
   readonly #waiters: Waiters
-  /** Whether there is content to show, or why there will be none. */
+  /** True when there is content to show, a RelayError when there will be none, false before either. */
   #content: boolean | RelayError = false
   /** `null` until the local copy is loaded. */
   #client: SyncClient | null = null
   #copy: LocalCopy | null = null
   #errorFrame: ErrorFrame | null = null
   #refusal: SyncState['refusal'] = null
-  /** The document was there: live, or as a copy. */
+  /** Whether the document has existed for this client, live or as a copy. */
   #known = false
   #gone: GoneEvent | null = null
   #diverged: DivergedEvent | null = null
@@ -127,7 +127,7 @@ export class LiveDocument {
     this.#state = { link: 'connecting', saved: 'saved', unsavedSince: null, error: null, level: null, localCopy }
     this.#waiters = new Waiters(context.environment)
     this.ready = this.#waiters.wait(() => this.#content, { what: `the content of the document ${id}` })
-    // Who does not wait for it hears of the error by the state.
+    // Nobody may be waiting for `ready`. The state carries its error as well, so a rejection must not end the process.
     this.ready.catch(() => {})
     if (options.persist) void this.#connectWithCopy(options.persist)
     else this.#connect()
@@ -137,22 +137,22 @@ export class LiveDocument {
     return this.#state
   }
 
-  /** What the person may do; `null` before the relay has told it. */
+  /** The person's level; `null` before the relay has sent it. */
   get level(): DocumentState['level'] {
     return this.#state.level
   }
 
-  /** What the event `gone` told; `null` while the document is there. For a view that is shown after the event. */
+  /** The last event `gone`, for a view that is shown after the event; `null` while the document is there. */
   get gone(): GoneEvent | null {
     return this.#gone
   }
 
-  /** What the event `diverged` told last, and holds while `state.saved` is `refused`; `null` before. For a view that is shown after it. */
+  /** The last event `diverged`, for a view that is shown after it; `null` before the first. It is current while `state.saved` is `refused`. */
   get diverged(): DivergedEvent | null {
     return this.#diverged
   }
 
-  /** Whether it was closed, by `close` or with the relay object. */
+  /** Whether the document was closed, by `close` or with the relay object. */
   get isClosed(): boolean {
     return this.#closed
   }
@@ -237,19 +237,19 @@ export class LiveDocument {
     } catch (error) {
       await copy.close()
       await copy.dropCopy()
-      // The words are here still; what matters to the person is why the copy failed.
+      // The content is still in this document, and the person needs the reason for the failed copy, so an error of the deletion is dropped.
       await documents.delete(id).catch(() => {})
       throw error
     }
     return copy
   }
 
-  /** Removes the copy on this device, with words in it that are not acknowledged, and keeps none any more. */
+  /** Removes the copy on this device, unacknowledged words included, and keeps no copy from now on. */
   async dropCopy(): Promise<void> {
     await this.#copy?.remove()
   }
 
-  /** Connects when the copy is loaded, whose lineage the relay is told. Without a copy the document works as well. */
+  /** Loads the copy, then connects, since the relay is told the lineage of the copy. Connects also when the copy cannot be loaded. */
   async #connectWithCopy(persistence: Persistence): Promise<void> {
     const early = (): void => this.#changed()
     this.ydoc.on('update', early)
@@ -269,7 +269,7 @@ export class LiveDocument {
     if (this.#known) this.#toldContent(true)
   }
 
-  /** Not waited for longer than a person would wait for the document: there are browsers whose store never answers. [WS-67] */
+  /** Returns the copy, or `null` after `COPY_MS`: the store of some browsers never answers. [WS-67] */
   async #openCopy(persistence: Persistence): Promise<StoredCopy | null> {
     const { copyScope, environment } = this.#context
     const after: Environment['after'] = (ms, run) => environment.after(ms, run)
@@ -317,7 +317,7 @@ export class LiveDocument {
     if (this.#state.link === 'stopped' && error !== null) this.#toldContent(error)
   }
 
-  /** Tells what a new refusal means, once for each. */
+  /** Emits `gone` or `diverged` for a new refusal, once for each. */
   #refused(state: SyncState): void {
     this.#refusal = state.refusal
     const { error } = this.#state
@@ -327,16 +327,16 @@ export class LiveDocument {
     else if (meaning.kind === 'diverged') this.#emitter.emit('diverged', (this.#diverged = this.#divergence(error)))
   }
 
-  /** Whether words of this person are not acknowledged, however the document stands. */
+  /** Whether this person has unacknowledged words, in every state of the document. */
   get #isUnsaved(): boolean {
     if (this.#client === null) return this.ydoc.store.clients.size > 0
     const { edits, saved } = this.#client.progress
-    // All that a copy holds counts as the first edit, until the relay has everything.
+    // The whole content of a copy counts as one edit until the relay has everything.
     const isCopyAlone = edits === 1 && saved === 0 && this.#copy?.beganSaved === true
     return edits > saved && !isCopyAlone
   }
 
-  /** The document is not there for this person any more. Its connection ends, and its copy is removed unless it holds words, of any tab, that are nowhere else. */
+  /** Ends the document for this person: disconnects, and removes the copy unless it holds words, of any tab, that are nowhere else. */
   #leave(gone: GoneEvent): void {
     this.#gone = gone
     this.#client?.disconnect()
@@ -373,7 +373,7 @@ export class LiveDocument {
     const before = this.#state
     const sync = this.#client?.state
     const localCopy = this.#copy?.state ?? before.localCopy
-    // Until the copy is loaded, whatever the document holds was typed here.
+    // Until the copy is loaded, all content of the document was typed in this session.
     const saved = sync === undefined ? (this.ydoc.store.clients.size > 0 ? 'local' : 'saved') : savedOf(sync)
     const unsavedSince = saved === 'saved' ? null : (before.unsavedSince ?? this.#context.environment.now())
     if (sync === undefined) this.#state = { ...before, saved, unsavedSince, localCopy }

@@ -13,13 +13,13 @@ export type LocalCopyState = 'none' | 'waiting' | 'on' | 'off'
 
 /** Keeps a stored copy equal to a Y.Doc. */
 export class LocalCopy {
-  /** Everything that was here when the copy had been opened was acknowledged before. */
+  /** Whether the relay had acknowledged everything in the copy and the document when the copy was opened. */
   readonly beganSaved: boolean
   readonly #ydoc: Y.Doc
   readonly #stored: StoredCopy
   readonly #changed: () => void
   readonly #isUnsaved: () => boolean
-  /** Whether the stored copy is marked as one with words of this tab, or of when it was opened, that are not acknowledged. */
+  /** Whether the stored copy is marked as unsaved, by this tab or since before it was opened. */
   #marked: boolean
   #state: LocalCopyState
   #queue: Uint8Array[] = []
@@ -35,7 +35,7 @@ export class LocalCopy {
     this.#marked = stored.content !== null && stored.content.unsaved !== false
     this.beganSaved = stored.content !== null && !this.#marked && ydoc.store.clients.size === 0
     this.#state = stored.content === null ? 'waiting' : 'on'
-    // What was edited before the copy was opened is not in it.
+    // Edits made before the copy was opened are not in it, so they are written to it.
     if (stored.content !== null) {
       if (ydoc.store.clients.size > 0) this.#queue.push(Y.encodeStateAsUpdate(ydoc))
       applyOnly(ydoc, stored.content.update, this)
@@ -53,7 +53,7 @@ export class LocalCopy {
     return this.#stored.content?.lineage ?? null
   }
 
-  /** Begins the copy when there is none: the document is known to be of this lineage. */
+  /** Stores a copy when there is none yet, now that the lineage of the document is known. */
   begin(lineage: string): void {
     if (this.#state !== 'waiting' || this.#stopped) return
     this.#state = 'on'
@@ -61,7 +61,7 @@ export class LocalCopy {
     this.#changed()
   }
 
-  /** The relay has acknowledged everything. */
+  /** Removes the mark of the stored copy: the relay has acknowledged everything. */
   saved(): void {
     if (!this.#marked || this.#state !== 'on' || this.#stopped) return
     this.#marked = false
@@ -70,14 +70,14 @@ export class LocalCopy {
     })
   }
 
-  /** Ends the keeping; resolves when everything before is written. */
+  /** Stops keeping the copy; resolves when all earlier writes have ended. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#ydoc.off('update', this.#updated)
     await this.#writing
   }
 
-  /** Removes the copy, of any lineage, and keeps nothing any more. `keepsUnsaved`: but what another tab has not saved. */
+  /** Removes the copy of every lineage and keeps none from now on. With `keepsUnsaved`, a copy with unsaved words of another tab stays. */
   async remove(keepsUnsaved = false): Promise<void> {
     this.#queue = []
     await this.stop()
@@ -101,7 +101,7 @@ export class LocalCopy {
     })
   }
 
-  /** Looked at when it is written: the words of a turn are counted by then. */
+  /** Evaluated when the write runs: by then the edits of the turn are counted. */
   #mark(): boolean {
     this.#marked = this.#isUnsaved()
     return this.#marked

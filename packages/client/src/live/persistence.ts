@@ -1,4 +1,4 @@
-/** Whose copies they are: a person's, of one relay and workspace. */
+/** Whose copies are read and written: one person's, at one relay and in one workspace. */
 export interface CopyScope {
   readonly origin: string
   /** The workspace that the application named; empty when it named none. */
@@ -10,11 +10,11 @@ export interface CopyScope {
 /** Where copies of documents are kept on this device. */
 export interface Persistence {
   /**
-   * Opens the newest copy of a document, or a place for one. Where a workspace is named and has none, that is one that was made while none
-   * was named; it may be of another workspace, which its lineage tells at the join.
+   * Opens the newest copy of a document, or a place for one. When the named workspace has no copy, opens one that was made without a named
+   * workspace. Such a copy may be of another workspace; then its lineage differs from the one that the relay names at the join.
    */
   open(scope: CopyScope, docId: string, now: () => number): Promise<StoredCopy>
-  /** Removes every copy of the person at this origin, of whatever workspace; of everybody when `sub` is `null`. */
+  /** Removes every copy of the person at this origin, of every workspace; everybody's copies when `sub` is `null`. */
   clear(whose: { readonly origin: string; readonly sub: string | null }): Promise<void>
   /** Whether a copy that `clear` would remove holds words that the relay has not acknowledged. */
   hasUnsaved?(whose: { readonly origin: string; readonly sub: string | null }): Promise<boolean>
@@ -23,18 +23,18 @@ export interface Persistence {
 /** The copy of one document. It belongs to one lineage of the document; copies of different lineages are never mixed. */
 export interface StoredCopy {
   /**
-   * What was stored, as one Yjs update; `null` when there is no copy yet. `unsaved`: whether it holds words that the relay has not
-   * acknowledged; a store that does not say counts as one that does.
+   * The stored content as one Yjs update; `null` when there is no copy yet. `unsaved`: whether the content has words that the relay has not
+   * acknowledged; absent counts as true.
    */
   readonly content: { readonly lineage: string; readonly update: Uint8Array; readonly unsaved?: boolean } | null
   /** Begins a copy with the whole content of the document. Rejects when the platform refuses. */
   begin(lineage: string, update: Uint8Array, unsaved?: boolean): Promise<void>
   /**
-   * Adds an update to the copy. `unsaved`: whether who adds it has words then that are not acknowledged; what others have stays as they
-   * said. Resolves with false when the copy is not there any more: somebody cleared it.
+   * Adds an update to the copy. `unsaved`: whether the caller now has unacknowledged words; this leaves the marks of other tabs as they are.
+   * Resolves with false when somebody has cleared the copy.
    */
   append(update: Uint8Array, unsaved?: boolean): Promise<boolean>
-  /** The relay has acknowledged everything that the copy held when it was opened, and everything that was added by this object. */
+  /** Call it when the relay has acknowledged everything in the copy at its opening, and everything that this object added. */
   saved?(): Promise<void>
   /**
    * Removes all copies of the document, whatever their lineage; with `keepsUnsaved` not those with words of somebody else, such as another

@@ -1,9 +1,9 @@
 import * as Y from 'yjs'
 
-/** A root of the Y.Doc by its name, or any Y type of it. */
+/** The name of a root of the Y.Doc, or any Y type in it. */
 export type UndoScope = string | Y.AbstractType<unknown>
 
-/** Returns a root with the type that the document model gives it. [YDOC-1] */
+/** Returns a root of the Y.Doc, with the type that the document model has for the name. [YDOC-1] */
 export function rootOf(ydoc: Y.Doc, name: string): Y.AbstractType<unknown> {
   if (name.startsWith('prose:')) return ydoc.getXmlFragment(name) as unknown as Y.AbstractType<unknown>
   if (name.startsWith('shapeOrder:') || name.endsWith('Order')) return ydoc.getArray(name) as Y.AbstractType<unknown>

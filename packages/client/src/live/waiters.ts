@@ -2,13 +2,13 @@ import type { Environment } from '../environment.ts'
 import { RelayError } from '../errors.ts'
 
 interface WaitOptions {
-  /** What is waited for, for the message of TIMEOUT. */
+  /** What the caller waits for, for the message of TIMEOUT. */
   readonly what: string
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Promises that settle when a state has become what they wait for. */
+/** Promises that settle when a state meets their condition. */
 export class Waiters {
   readonly #environment: Pick<Environment, 'after'>
   readonly #looks = new Set<() => void>()
@@ -17,12 +17,12 @@ export class Waiters {
     this.#environment = environment
   }
 
-  /** Called after every change of the state. */
+  /** Checks the condition of every waiter. Call it after every change of the state. */
   look(): void {
     for (const look of [...this.#looks]) look()
   }
 
-  /** Resolves when `outcome` is true, rejects with the error that it returns, and goes on waiting when it is false. */
+  /** Waits until `outcome` returns something other than false: resolves for true, rejects with a returned error. */
   wait(outcome: () => boolean | RelayError, { what, timeoutMs, signal }: WaitOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       let cancelTimeout = () => {}

@@ -7,16 +7,16 @@ export interface EventLink {
 }
 
 export interface WorkspaceEventsOptions {
-  /** Makes a connection that is joined to no document; it tells by `linkLive`, `linkDown` and `received`. */
+  /** Makes a connection that is joined to no document. It calls `linkLive`, `linkDown` and `received`. */
   readonly newLink: () => EventLink
   readonly onEvent: (event: DocEventFrame) => void
-  /** Events come from now on; earlier ones may have been missed. */
+  /** Called when events begin to arrive; earlier ones may have been missed. */
   readonly onBegin: () => void
 }
 
 /**
- * Brings the events of the workspace once each. Every connection of a client gets all of them, so those of one are passed on: of an
- * open document, or of a connection for events alone while no document is open.
+ * Passes on each event of the workspace once. Every connection of a client receives all events, so only one connection passes them on: that of an
+ * open document, or one for events alone while no document is open.
  */
 export class WorkspaceEvents {
   readonly #options: WorkspaceEventsOptions

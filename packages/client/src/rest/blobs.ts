@@ -10,14 +10,14 @@ export interface DownloadedBlob {
 /** Files of the workspace, by the SHA-256 of their bytes in lower-case hex. */
 export class Blobs {
   readonly #requests: Requests
-  /** True after the relay sent the client on to an object store. */
+  /** True after the relay has redirected the client to an object store. */
   #areElsewhere = false
 
   constructor(requests: Requests) {
     this.#requests = requests
   }
 
-  /** Stores bytes and returns their hash; durable when it resolves. [BLOB-3] */
+  /** Stores bytes and returns their hash. The bytes are durable when the promise resolves. [BLOB-3] */
   async upload(
     bytes: Uint8Array<ArrayBuffer>,
     { mimeType = 'application/octet-stream', signal }: CallOptions & { readonly mimeType?: string } = {},
@@ -54,9 +54,10 @@ export class Blobs {
   }
 
   /**
-   * GET redirects to an object store. After a redirect to another origin a browser sends `Origin: null`, which CORS rules for an editor's
-   * origin do not match; so the client does not follow, and asks for the address instead. [BLOB-13] A relay that keeps blobs itself is never
-   * asked for an address: it refuses, and a browser writes every refusal to its console.
+   * Fetches the bytes. The relay answers GET with a redirect to an object store when it keeps blobs there. After a redirect to another origin a
+   * browser sends `Origin: null`, which the CORS rules for an editor's origin do not match. So the client does not follow the redirect but asks
+   * the relay for a presigned URL. [BLOB-13] A relay that keeps blobs itself is never asked for a URL: it would refuse, and a browser logs every
+   * refusal to its console.
    */
   async #content(hash: string, options: CallOptions): Promise<DownloadedBlob> {
     if (!this.#areElsewhere) {
@@ -71,7 +72,7 @@ export class Blobs {
     return contentOf(await this.#requests.fetchElsewhere(url, options))
   }
 
-  /** Returns a URL into the object store, or `null` when the caller should GET the bytes by the relay. */
+  /** Returns a presigned URL of the object store, or `null` when the caller should GET the bytes from the relay. */
   async #downloadUrl(hash: string, options: CallOptions): Promise<string | null> {
     const path = `/api/v1/blobs/${encodeURIComponent(hash)}/download-url`
     try {

@@ -28,7 +28,7 @@ export class RecoveryPoints {
     return (await this.#requests.json<{ captured: boolean }>('POST', `${path(id)}/capture`, options)).captured
   }
 
-  /** Returns the document as it was. */
+  /** Returns the document as it was at a recovery point. */
   get(id: string, pointId: string, options: CallOptions = {}): Promise<DocumentBody> {
     return this.#requests.json('GET', path(id, pointId), options)
   }
@@ -67,7 +67,7 @@ export class Calls {
     return { calls: answer.calls, next: answer.nextCursor ?? null }
   }
 
-  /** Takes back what a call changed, but for what somebody changed since. [AG-72] */
+  /** Undoes the changes of a call, except where somebody has changed the same place since. [AG-72] */
   undo(
     id: string,
     callId: string,
@@ -82,7 +82,7 @@ function callsPath(id: string): string {
   return `/api/v1/docs/${encodeURIComponent(id)}/calls`
 }
 
-/** Links by which people of the workspace get the right to read a document. */
+/** Links that give people of the workspace the right to read a document. */
 export class ShareLinks {
   readonly #requests: Requests
 

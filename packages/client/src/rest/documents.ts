@@ -7,9 +7,9 @@ export type DocumentBody = Readonly<Record<string, unknown>>
 export interface ListOptions extends CallOptions {
   /** The most documents of one page, 1 to 500; all documents in one page when absent. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string | null
-  /** A part of the title. */
+  /** Text that the title must contain. */
   readonly q?: string
   /** A collection; the empty text asks for documents in no collection. */
   readonly collectionId?: string
@@ -45,7 +45,7 @@ export class Documents {
     })
   }
 
-  /** Gives every document, page by page. */
+  /** Yields every document, fetching page by page. */
   async *all(options: Omit<ListOptions, 'cursor'> = {}): AsyncGenerator<DocumentMetadata, void> {
     let cursor: string | null = null
     do {
@@ -59,12 +59,12 @@ export class Documents {
     return this.#requests.json('GET', documentPath(id), options)
   }
 
-  /** Returns what a list shows of one document: its version, the caller's level, its lineage. [REST-30] */
+  /** Returns the version, the caller's level and the lineage of one document, as a list shows them. [REST-30] */
   metadata(id: string, options: CallOptions = {}): Promise<DocumentMetadata> {
     return this.#requests.json('GET', `/api/v1/docs/${encodeURIComponent(id)}/metadata`, options)
   }
 
-  /** Creates or replaces a document; durable when it resolves. [REST-15..REST-18] */
+  /** Creates or replaces a document, which is durable when the promise resolves. [REST-15..REST-18] */
   put(id: string, body: DocumentBody, { expectedVersion, overrideTombstone, signal }: PutOptions = {}): Promise<SavedDocument> {
     return this.#requests.json('PUT', documentPath(id), { query: { expectedVersion, overrideTombstone }, body, signal })
   }
@@ -78,7 +78,7 @@ export class Documents {
     return this.#requests.json('POST', `${documentPath(id)}/transfer`, { ...options, body: { to_user_id: toUserId } })
   }
 
-  /** Puts the document into a collection; `null` takes it out. [REST-24] */
+  /** Puts the document into a collection; `null` removes it from its collection. [REST-24] */
   setCollection(id: string, collectionId: string | null, options: CallOptions = {}): Promise<void> {
     return this.#requests.json('PUT', `${documentPath(id)}/collection`, { ...options, body: { collectionId } })
   }

@@ -33,8 +33,8 @@ export interface RelayClientOptions {
 }
 
 /**
- * REST for programs that only want answers: every call is one request, which is never tried again after a failure.
- * Every method rejects with `RelayError` when the relay refuses. Applications use `createRelay`.
+ * A REST client without retries: every call is one request. Every method rejects with `RelayError` when the relay refuses. Applications use
+ * `createRelay`.
  */
 export class RelayClient {
   readonly #requests: Requests

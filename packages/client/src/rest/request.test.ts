@@ -7,7 +7,7 @@ import { Requests } from './request.ts'
 
 type Answer = { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> } | Error
 
-/** Requests whose answers and pauses are played by the test. */
+/** A `Requests` object whose answers and pauses are given by the test. */
 function bench(answers: readonly Answer[], token: (request: { fresh: boolean }) => string = () => 'first') {
   const sent: string[] = []
   const pauses: number[] = []
@@ -43,8 +43,8 @@ const refused = (status: number, errorCode: string, details: object = {}): Answe
   body: { error: 'no', errorCode, ...details },
 })
 
-describe('requests that are tried again', () => {
-  it('[REST-13] a GET that meets 503 is tried again after Retry-After and a spread pause', async () => {
+describe('requests that are retried', () => {
+  it('[REST-13] a GET that meets 503 is retried after Retry-After plus a random spread', async () => {
     const { requests, sent, pauses } = bench([
       { status: 503, body: { error: 'busy', errorCode: 'UNAVAILABLE' }, headers: { 'retry-after': '2' } },
       { status: 200, body: { ok: 1 } },
@@ -53,13 +53,13 @@ describe('requests that are tried again', () => {
     expect([sent.length, pauses]).toEqual([2, [2_125]])
   })
 
-  it('[REST-13] a GET without an answer is tried four times in all, with pauses that grow', async () => {
+  it('[REST-13] a GET without an answer is tried four times in all, with growing pauses', async () => {
     const { requests, pauses } = bench(Array.from({ length: 4 }, () => new TypeError('fetch failed')))
     await expect(requests.json('GET', '/x')).rejects.toMatchObject({ code: 'NETWORK', retry: 'later', status: null })
     expect(pauses).toEqual([125, 250, 500])
   })
 
-  it('[REST-13] a PUT, POST or DELETE is sent once: only the caller knows whether it may be repeated', async () => {
+  it('[REST-13] a PUT, POST or DELETE is sent once, since only the caller knows whether it may be repeated', async () => {
     for (const method of ['PUT', 'POST', 'DELETE']) {
       const { requests, sent } = bench([refused(503, 'UNAVAILABLE', { retryAfterMs: 1000 })])
       await expect(requests.json(method, '/x')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterMs: 1000 })
@@ -67,13 +67,13 @@ describe('requests that are tried again', () => {
     }
   })
 
-  it('[REST-13] a caller who would have to wait for a minute gets the error at once', async () => {
+  it('[REST-13] a caller that would have to wait for a minute gets the error at once', async () => {
     const { requests, sent } = bench([refused(503, 'UNAVAILABLE', { retryAfterMs: 60_000 })])
     await expect(requests.json('GET', '/x')).rejects.toMatchObject({ code: 'UNAVAILABLE', retryAfterMs: 60_000, retry: 'later' })
     expect(sent).toHaveLength(1)
   })
 
-  it('[REST-14] a refusal that waiting does not end is not tried again', async () => {
+  it('[REST-14] a refusal that waiting does not end is not retried', async () => {
     for (const [status, code] of [
       [404, 'NOT_FOUND'],
       [403, 'VIEW_FORBIDDEN'],
@@ -85,7 +85,7 @@ describe('requests that are tried again', () => {
     }
   })
 
-  it('[REST-13] a request that is aborted while it waits for its next try rejects with the reason of the signal', async () => {
+  it('[REST-13] a request that is aborted while it waits for its retry rejects with the reason of the signal', async () => {
     const controller = new AbortController()
     const { requests, sent } = bench([new TypeError('fetch failed'), new TypeError('fetch failed')])
     const reason = new Error('the view was left')
@@ -105,7 +105,7 @@ describe('the token of requests', () => {
     expect(sent).toEqual(['PUT https://relay.example/x Bearer first', 'PUT https://relay.example/x Bearer second'])
   })
 
-  it('[AUTH-1] a second 401 is the answer', async () => {
+  it('[AUTH-1] a request that meets a second 401 rejects with that refusal', async () => {
     const { requests, sent } = bench([refused(401, 'TOKEN_INVALID'), refused(401, 'TOKEN_REVOKED')], ({ fresh }) =>
       fresh ? 'second' : 'first',
     )
@@ -124,7 +124,7 @@ describe('the token of requests', () => {
     expect(fresh).toBe(1)
   })
 
-  it('[AUTH-1] token() that throws NeedsSignIn rejects the request with it, tells it once and sends nothing', async () => {
+  it('[AUTH-1] a NeedsSignIn from token() rejects the request, is reported once, and nothing is sent', async () => {
     const { requests, sent, told } = bench([], () => {
       throw new NeedsSignIn()
     })

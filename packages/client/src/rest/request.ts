@@ -4,9 +4,9 @@ import { delay, type Environment } from '../environment.ts'
 import { RelayError } from '../errors.ts'
 import { type Tokens, usableToken } from '../tokens.ts'
 
-/** What every call of REST takes. */
+/** Options of every REST call. */
 export interface CallOptions {
-  /** Gives the call up; it then rejects with the reason of the signal. */
+  /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -16,25 +16,25 @@ export interface RequestContext {
   readonly tokens: Tokens
   readonly workspace: string | undefined
   readonly environment: Environment
-  /** How often a request that changes nothing is tried in all. */
+  /** How many times in all a request that changes nothing is tried. */
   readonly attempts: number
 }
 
 export interface RelayRequest extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: { readonly type: string; readonly content: string | Uint8Array<ArrayBuffer> }
-  /** `read` gets a redirect, too, which is not followed. */
+  /** A redirect is not followed but passed to `read`. */
   readonly redirect?: 'manual'
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']
 const FIRST_PAUSE_MS = 250
-/** The longest pause between two tries. A caller who is told to wait longer gets the error instead. */
+/** The longest pause between two tries. When the relay asks for a longer one, the call rejects instead. */
 const LONGEST_PAUSE_MS = 15_000
-/** Refusals that another token may end; the request did nothing. */
+/** Refusals that another token may end. A request refused with one of them had no effect. */
 const TOKEN_REFUSED = ['UNAUTHENTICATED', 'TOKEN_INVALID', 'TOKEN_REVOKED']
 
-/** Sends requests: a token with each, another one after a 401, and requests that change nothing again after a failure. */
+/** Sends requests with a token, repeats them with another token after a 401, and retries requests that change nothing after a failure. */
 export class Requests {
   readonly #context: RequestContext
 
@@ -53,7 +53,7 @@ export class Requests {
     return this.send(method, path, { ...rest, ...sent }, async (response) => jsonOf(await response.text()) as T)
   }
 
-  /** Returns what `read` makes of a successful answer. */
+  /** Returns the result of `read` for a successful answer. */
   async send<T>(method: string, path: string, request: RelayRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const { attempts, environment } = this.#context
     const most = SAFE_METHODS.includes(method) ? attempts : 1
@@ -75,7 +75,7 @@ export class Requests {
     throw new RelayError('BLOB_STORE_ERROR', `the object store answered ${response.status}`, { status: response.status })
   }
 
-  /** Sends a request, and once more with another token when the relay refuses the first. */
+  /** Sends a request; repeats it with another token when the relay refuses the first. */
   async #withToken<T>(method: string, path: string, request: RelayRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const { tokens } = this.#context
     const { signal } = request
@@ -85,7 +85,7 @@ export class Requests {
     } catch (error) {
       if (!(error instanceof RelayError) || !TOKEN_REFUSED.includes(error.code)) throw error
       const other = await abortable(usableToken(tokens.replacementOf(token)), signal)
-      // The application has no other one: the refusal says more than a second one would.
+      // The application has no other token. The relay's refusal explains more than a second one would.
       if (other === token) throw error
       return this.#once(method, path, request, other, read)
     }
@@ -127,7 +127,7 @@ export class Requests {
   }
 }
 
-/** Returns how long to wait before the request is tried again; `null` when it is not worth it. `random` is in [0, 1). */
+/** Returns how long to wait before the next try; `null` when a retry is pointless. `random` is in [0, 1). */
 export function pauseBefore(error: unknown, attempt: number, random: number): number | null {
   if (!(error instanceof RelayError) || !mayPass(error)) return null
   const spread = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + random / 2)
@@ -148,7 +148,7 @@ export function isRedirect({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || (status >= 300 && status < 400)
 }
 
-/** Makes an error of an answer that is no success. */
+/** Makes an error of an unsuccessful answer. */
 function errorOf(response: Response, text: string, method: string): RelayError {
   const { status } = response
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
@@ -185,7 +185,7 @@ function errorBody(text: string): ErrorBody | null {
   }
 }
 
-/** Returns what a failed fetch rejects with: the reason of the signal, or an error with the code NETWORK. */
+/** Returns the error for a failed fetch: the reason of the signal, or an error with the code NETWORK. */
 function failure(error: unknown, signal?: AbortSignal | null): unknown {
   if (signal?.aborted) return signal.reason
   const message = error instanceof Error ? error.message : String(error)
@@ -207,10 +207,10 @@ function queryOf(query: RelayRequest['query']): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
-/** Rejects with the reason of the signal when it is aborted before the promise settles. */
+/** Settles as `promise` does; rejects with the reason of the signal when the signal is aborted first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
-  // Nobody looks at it any more when the signal was aborted before, and a rejection that nobody looks at ends a Node process.
+  // When the signal was already aborted, nobody handles `promise`; an unhandled rejection would end a Node process.
   promise.catch(() => {})
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason)

@@ -10,7 +10,7 @@ import type {
 import type { CallOptions, Requests } from './request.ts'
 
 export interface VersionedPut extends CallOptions {
-  /** Refuses the write when the stored version differs; `details` of the error then hold what is stored. [REST-25] */
+  /** Refuses the write when the stored version differs; `details` of the error then contain the stored entries. [REST-25] */
   readonly expectedVersion?: number
 }
 
@@ -61,7 +61,7 @@ export interface SearchOptions extends CallOptions {
   readonly docId?: string
   /** The most hits of one page, 1 to 20. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor?: string | null
 }
 

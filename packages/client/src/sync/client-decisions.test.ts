@@ -3,7 +3,7 @@ import { planReconnect } from './reconnect.ts'
 import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
 
-describe('SaveTracker, whether all content is saved', () => {
+describe('SaveTracker', () => {
   it('[WS-40] after a join the content is saved only once the first step2 is acknowledged', () => {
     const tracker = new SaveTracker()
     tracker.joined()
@@ -44,7 +44,7 @@ describe('SaveTracker, whether all content is saved', () => {
     expect(tracker.everythingSaved).toBe(true)
   })
 
-  it('[WS-40] after a refused step2 only the next accepted one makes the content saved', () => {
+  it('[WS-40] after a refused step2 only the next accepted step2 makes the content saved', () => {
     const tracker = new SaveTracker()
     tracker.joined()
     tracker.sent('step2')
@@ -57,7 +57,7 @@ describe('SaveTracker, whether all content is saved', () => {
   })
 })
 
-describe('SendPace, the pace of edits', () => {
+describe('SendPace', () => {
   it('[WS-29] the first edit is sent at once, later ones wait for the gap, and a rate refusal widens the gap', () => {
     const pace = new SendPace(40, 2_000)
     expect(pace.delayMs(1_000)).toBe(0)
@@ -73,7 +73,7 @@ describe('SendPace, the pace of edits', () => {
   })
 })
 
-describe('planReconnect, what to do after a close', () => {
+describe('planReconnect', () => {
   it('[WS-57] [WS-58] codes 44xx stop, 1xxx retry, and a retry-after is the shortest delay', () => {
     expect(planReconnect({ code: 4403, reason: 'forbidden' }, 1, true, 0)).toEqual({ kind: 'stop' })
     expect(planReconnect({ code: 1012, reason: 'restarting;retry-after=3000' }, 1, true, 0)).toEqual({

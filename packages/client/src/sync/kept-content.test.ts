@@ -4,7 +4,7 @@ import { KeptContent } from './kept-content.ts'
 
 const holds = (doc: Y.Doc, words: string): boolean => Buffer.from(Y.encodeStateAsUpdate(doc)).includes(words)
 
-/** A copy in which words were typed, and an update of somebody else that removes their block. */
+/** A Y.Doc in which words were typed, and an update of another client that removes their block. */
 function typed() {
   const doc = new Y.Doc()
   const page = doc.getXmlFragment('page')
@@ -19,7 +19,7 @@ function typed() {
   return { doc, page, kept: new KeptContent(doc), removal: Y.encodeStateAsUpdate(other, before) }
 }
 
-it('[AG-110] unsaved words in a block that others remove stay in the copy until they are saved, and show nowhere', () => {
+it('[AG-110] unsaved words in a block that others remove stay in the Y.Doc until they are saved, and are not shown', () => {
   const { doc, page, kept, removal } = typed()
   kept.apply(removal, 'relay', { isSaved: false })
   expect([page.length, holds(doc, ' words'), doc.gc]).toEqual([0, true, true])
@@ -27,7 +27,7 @@ it('[AG-110] unsaved words in a block that others remove stay in the copy until 
   expect(holds(doc, ' words')).toBe(false)
 })
 
-it('[AG-110] unsaved letters that were deleted again before others removed their block are not kept, although an undo manager keeps them', () => {
+it('[AG-110] unsaved letters deleted before others removed their block are dropped despite an undo manager', () => {
   const { doc, page, kept, removal } = typed()
   const undo = new Y.UndoManager(page, { captureTimeout: 0 })
   const text = (page.get(0) as Y.XmlElement).get(0) as Y.XmlText
@@ -45,7 +45,7 @@ it('[AG-110] saved words in a block that others remove are dropped at once', () 
   expect(holds(doc, ' words')).toBe(false)
 })
 
-it('[AG-110] a copy that its owner lets keep deleted content keeps it', () => {
+it('[AG-110] a Y.Doc with `gc: false` keeps deleted content', () => {
   const { doc, kept, removal } = typed()
   doc.gc = false
   kept.apply(removal, 'relay', { isSaved: false })

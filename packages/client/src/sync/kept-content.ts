@@ -4,11 +4,11 @@ import { applyOnly } from './apply-only.ts'
 type DeleteSet = Y.Transaction['deleteSet']
 
 /**
- * Keeps the content of what others delete while edits of this client are not saved. [AG-110]
+ * Keeps the content of blocks that others delete while edits of this client are not saved. [AG-110]
  *
- * A Y.Doc drops deleted content. When somebody replaces a block in which this client has just typed, its words would then be nowhere but in a
- * message on its way to the relay, and lost with the connection. Kept in `doc`, they are sent again at the next join, and the relay writes
- * them into what took the place of the block.
+ * A Y.Doc drops deleted content. When somebody replaces a block in which this client has just typed, the typed words would then exist only in a
+ * message to the relay, and be lost with the connection. Words kept in `doc` are sent again at the next join, and the relay writes them into the
+ * block that replaced theirs.
  */
 export class KeptContent {
   readonly #doc: Y.Doc
@@ -18,7 +18,7 @@ export class KeptContent {
     this.#doc = doc
   }
 
-  /** Applies an update of the relay. */
+  /** Applies an update from the relay. */
   apply(update: Uint8Array, origin: unknown, { isSaved }: { readonly isSaved: boolean }): void {
     const doc = this.#doc
     if (isSaved || !doc.gc) return applyOnly(doc, update, origin)
@@ -37,7 +37,7 @@ export class KeptContent {
     }
   }
 
-  /** Drops what was kept, as everything is saved. */
+  /** Drops the kept content, because everything is saved. */
   release(): void {
     if (this.#deleted.length === 0) return
     Y.tryGc(Y.mergeDeleteSets(this.#deleted), this.#doc.store, this.#doc.gcFilter)
@@ -46,8 +46,8 @@ export class KeptContent {
 }
 
 /**
- * Drops the letters that were deleted already in the texts that a transaction removes. An undo manager keeps such letters, but cannot bring them back
- * into what others removed; sent again, they would look to the relay like letters that went only with their block.
+ * Drops letters that were already deleted from texts that a transaction removes. An undo manager keeps such letters but cannot restore them in a
+ * block that others removed. If they were sent again, the relay would take them for letters that were deleted together with their block.
  */
 function dropDeletedBefore(transaction: Y.Transaction): void {
   const { deleteSet, doc } = transaction

@@ -6,12 +6,12 @@ import { SaveTracker } from './save-tracker.ts'
 import { SendPace } from './send-pace.ts'
 import type { SyncConnection } from './sync-connection.ts'
 
-/** A larger message may take longer than an echo may on a slow link. */
+/** A larger message may take longer on a slow link than the time limit of a heartbeat's echo. */
 const LARGE_BYTES = 64 * 1024
 
 /**
- * The way of edits to the relay over the current binding: gathers updates, cuts large messages into pieces, and knows
- * what is durable. [WS-29, WS-35, WS-38..WS-41]
+ * Sends edits to the relay over the current binding: gathers updates, cuts large messages into chunks, and tracks which edits are durable.
+ * [WS-29, WS-35, WS-38..WS-41]
  */
 export class Outgoing {
   readonly #connection: Pick<SyncConnection, 'canSend' | 'send'>
@@ -22,7 +22,7 @@ export class Outgoing {
   readonly #pace = new SendPace()
   #pending: Uint8Array[] = []
   #cancelFlush: (() => void) | null = null
-  /** True once the answer to the relay's step1 was sent: only then does the relay hold what later updates depend on. */
+  /** True once the answer to the relay's step1 was sent. Later updates depend on the content of that answer. */
   #step2Sent = false
   /** Ordinal of the newest large message that is not acknowledged; 0 without one. */
   #large = 0
@@ -34,7 +34,7 @@ export class Outgoing {
     this.#edits = edits
   }
 
-  /** Begins to count anew, for the next binding, whose step2 carries what was gathered. */
+  /** Resets the counts for the next binding. Its step2 will carry the gathered updates. */
   left(): void {
     this.#cancelFlush?.()
     this.#cancelFlush = null
@@ -51,7 +51,7 @@ export class Outgoing {
     this.#sendWrite('step2', step2)
   }
 
-  /** Takes an edit. One that is made before the step2 of the binding is in that step2. */
+  /** Queues an edit. An edit made before the step2 of the binding is not queued, because the step2 contains it. */
   add(update: Uint8Array): void {
     if (!this.#step2Sent) return
     this.#pending.push(update)
@@ -61,7 +61,7 @@ export class Outgoing {
     else this.#cancelFlush = this.#environment.after(delayMs, () => this.flush())
   }
 
-  /** Sends what was gathered so far without waiting for more. */
+  /** Sends the gathered updates without waiting for more. */
   flush(): void {
     this.#cancelFlush?.()
     this.#cancelFlush = null
@@ -82,22 +82,22 @@ export class Outgoing {
     this.#tracker.refused(ordinal)
   }
 
-  /** The relay takes no more messages for now. */
+  /** Slows down, because the relay refused a message for its rate. */
   limited(): void {
     this.#pace.limited()
   }
 
-  /** How many edits are durable, as far as messages of this client tell. */
+  /** How many edits are durable, according to the acks of this binding. */
   get savedEdits(): number {
     return this.#tracker.savedEdits
   }
 
-  /** True when the relay has everything that was typed. */
+  /** True when the relay has acknowledged every edit. */
   get isSettled(): boolean {
     return this.#pending.length === 0 && this.#step2Sent && this.#tracker.everythingSaved
   }
 
-  /** Whether a large message is on its way, as far as is known: what left the page may still wait in the platform. */
+  /** Whether a large message may be under way. Bytes that left the page may still wait in the platform, so it counts until it is acknowledged. */
   get isLargeUnderWay(): boolean {
     return this.#large > 0
   }

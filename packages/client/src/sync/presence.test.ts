@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { Presence } from './presence.ts'
 
-it('[WS-45] somebody idle is seen again at once after a reconnect, when the relay shows the state under the same clock', () => {
+it('[WS-45] an idle peer is seen again right after a reconnect, although its clock is unchanged', () => {
   const [mine, other] = [new Awareness(new Y.Doc()), new Awareness(new Y.Doc())]
   other.setLocalState({ user: { name: 'Ben' } })
   const shown = awarenessFrame(encodeAwarenessUpdate(other, [other.clientID])).subarray(1)
@@ -19,7 +19,7 @@ it('[WS-45] somebody idle is seen again at once after a reconnect, when the rela
   for (const awareness of [mine, other]) awareness.destroy()
 })
 
-it('[WS-47] the clock of this client itself goes on after a reconnect, so that others take its next state for newer', () => {
+it('[WS-47] the awareness clock of a client goes on after a reconnect, so others accept its next state', () => {
   const mine = new Awareness(new Y.Doc())
   const sent: Uint8Array[] = []
   const presence = new Presence(mine, { canSend: true, send: (frame) => void sent.push(frame) })
@@ -33,7 +33,7 @@ it('[WS-47] the clock of this client itself goes on after a reconnect, so that o
   mine.destroy()
 })
 
-it('[WS-46] a client that the relay takes for gone, as when an earlier connection of it ends late, shows itself again at once', () => {
+it('[WS-46] a client that others are told is gone, as when its earlier connection ends late, shows itself again', () => {
   const [mine, former] = [new Awareness(new Y.Doc()), new Awareness(new Y.Doc())]
   const sent: Uint8Array[] = []
   const presence = new Presence(mine, { canSend: true, send: (frame) => void sent.push(frame) })

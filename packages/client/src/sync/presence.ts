@@ -9,7 +9,7 @@ import {
 import { guardState } from './awareness-guard.ts'
 import type { SyncConnection } from './sync-connection.ts'
 
-/** The awareness states that go over one connection: this client's own to the relay, those of others from it. */
+/** Exchanges awareness states over one connection: sends this client's own, and applies those of others. */
 export class Presence {
   readonly #awareness: Awareness
   readonly #connection: Pick<SyncConnection, 'canSend' | 'send'>
@@ -24,20 +24,20 @@ export class Presence {
     if (this.#awareness.getLocalState() !== null) this.#send([this.#awareness.clientID])
   }
 
-  /** Takes on what others show, without what would make editors throw. [WS-65] */
+  /** Applies the awareness states of others, without values that would make editors throw. [WS-65] */
   received(message: Uint8Array): void {
     const update = readAwareness(message)
     if (update) applyAwarenessUpdate(this.#awareness, modifyAwarenessUpdate(update, guardState), this)
   }
 
-  /** Lets others see at once that this client goes, and not only when the relay notices the closed socket. */
+  /** Announces to others that this client leaves, before the relay notices the closed socket. */
   goodbye(): void {
     this.#send([this.#awareness.clientID], new Map())
   }
 
   /**
-   * Forgets the others, of whom nothing is heard any more, and their clocks: what the relay shows of them after the next join has
-   * the clocks that it had before, and would be taken for old news. [WS-45]
+   * Forgets the states and clocks of all others. After the next join the relay shows them under the same clocks as before, and known clocks would
+   * make awareness ignore them as old. [WS-45]
    */
   left(): void {
     const isOther = (id: number): boolean => id !== this.#awareness.clientID
@@ -51,7 +51,7 @@ export class Presence {
 
   readonly #updated = (change: { added: number[]; updated: number[]; removed: number[] }, origin: unknown): void => {
     const own = this.#awareness.clientID
-    // When others are told that this client is gone, its state and a newer clock stay here, and it shows itself again.
+    // When others announce this client as gone, its state stays here under a newer clock, and it shows itself again.
     const ids = origin !== this ? Object.values(change).flat() : this.#awareness.getLocalState() ? change.removed : []
     this.#send(ids.filter((id) => id === own))
   }

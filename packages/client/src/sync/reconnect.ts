@@ -1,16 +1,16 @@
 import { retryAfterMs } from '@docrelay/protocol/codes'
 
-/** What a client does after its socket closed. */
+/** The next step of a client after its socket closed. */
 export type Reconnect =
   | { readonly kind: 'retry'; readonly delayMs: number }
   /** Only a fresh token can help: ask for one, then try once more. */
   | { readonly kind: 'renew'; readonly delayMs: number }
-  /** Trying again changes nothing; the application must act. */
+  /** Another try would change nothing; the application must act. */
   | { readonly kind: 'stop' }
 
 const FIRST_MS = 500
 const LONGEST_MS = 30_000
-/** How long a client stays away after 4409: until then another person's connection may have ended. [WS-67] */
+/** Pause after close code 4409 (the workspace is full). Until then the connection of another person may have ended. [WS-67] */
 const FULL_MS = 60_000
 
 /**

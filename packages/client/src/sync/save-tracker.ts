@@ -16,7 +16,7 @@ export class SaveTracker {
   #missingSince: number | null = 0
   /** Ordinal of the newest step2 that was not refused. */
   #step2 = 0
-  /** For each message that is not acknowledged: how many edits it and those before it carry. */
+  /** For each unacknowledged message: its ordinal, and how many edits it and all earlier messages carry. */
   #edits: { readonly ordinal: number; readonly edits: number }[] = []
   #savedEdits = 0
 
@@ -44,13 +44,13 @@ export class SaveTracker {
   acked(ordinal: number): void {
     this.#acked = Math.max(this.#acked, ordinal)
     if (this.#missingSince !== null && this.#step2 > this.#missingSince && this.#acked >= this.#step2) this.#missingSince = null
-    // Nothing counts as saved while refused content is missing; the step2 that brings it carries all edits before it.
+    // Nothing counts as saved while refused content is missing. The step2 that brings that content carries all earlier edits.
     if (this.#missingSince !== null) return
     for (const { edits } of this.#edits.filter((each) => each.ordinal <= this.#acked)) this.#savedEdits = edits
     this.#edits = this.#edits.filter((each) => each.ordinal > this.#acked)
   }
 
-  /** How many edits, of those that `sent` was told, are durable. */
+  /** How many of the edits that were passed to `sent` are durable. */
   get savedEdits(): number {
     return this.#savedEdits
   }

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.destroy()
 })
 
-/** A client whose relay, which has `content`, is played by the test. It is connected and its token is granted. */
+/** A connected client with a granted token. The test plays its relay, whose document is `content`. */
 async function bench(content = new Y.Doc()) {
   const played = playedEnvironment()
   const doc = new Y.Doc()
@@ -25,13 +25,13 @@ async function bench(content = new Y.Doc()) {
   const joined = (level: JoinedFrame['level']) => jsonFrame(TAG.joined, { docId: 'plan', level, lineage: 'L', serverVersion: 1 })
   const step1 = () => syncFrame(SYNC.step1, Y.encodeStateVector(content))
   const step2 = () => syncFrame(SYNC.step2, Y.encodeStateAsUpdate(content))
-  /** What the relay answers to a JOIN_DOC and the step1 behind it. */
+  /** Answers a JOIN_DOC and the step1 behind it, as the relay does. */
   const answerJoin = (level: JoinedFrame['level']) => socket.receive(joined(level), step1(), step2())
   const level = (now: JoinedFrame['level']) => socket.receive(jsonFrame(TAG.joined, { docId: 'plan', level: now }))
   const ack = (ordinal: number) => socket.receive(syncAckFrame(ordinal))
   const refuse = (code: ErrorFrame['code'], frame?: number) =>
     socket.receive(jsonFrame(TAG.error, { error: code, code, requestId: null, ...(frame !== undefined && { frame }) }))
-  /** The documents that were joined and the messages with content that were sent, in order. */
+  /** The documents that the client joined and the messages with content that it sent, in order. */
   const sent = () =>
     socket.sent.flatMap((frame) => {
       if (frame[0] === TAG.joinDoc) return [`join ${(readJson(frame.subarray(1)) as { docId: string }).docId}`]
@@ -44,7 +44,7 @@ async function bench(content = new Y.Doc()) {
 }
 
 describe('a client on a slow link', () => {
-  it('[WS-49] waits longer than 5 s for the echo of a heartbeat while the whole document may be on its way to it, and then no more', async () => {
+  it('[WS-49] waits longer than 5 s for an echo only while the whole document may be on its way to it', async () => {
     const { socket, answerJoin, ack, advance } = await bench()
     await advance(15_000 + 59_999)
     expect(socket.closedWith).toBe(null)
@@ -54,7 +54,7 @@ describe('a client on a slow link', () => {
     expect(socket.closedWith).toBe(4000)
   })
 
-  it('[WS-49] waits longer too while a large message of its own is not acknowledged', async () => {
+  it('[WS-49] waits longer for an echo while a large message of its own is not acknowledged', async () => {
     const { socket, answerJoin, ack, edit, advance } = await bench()
     answerJoin('edit')
     ack(1)
@@ -68,7 +68,7 @@ describe('a client on a slow link', () => {
 })
 
 describe('a client that may only read', () => {
-  /** Text that two people format and delete at the same time, as the relay gets it: a bold mark is left over twice. */
+  /** An update in which two people format and delete the same text at the same time, so that a bold mark remains twice. */
   function deletedWhileBold() {
     const relay = new Y.Doc()
     relay.getText('page').insert(0, 'foo bar')
@@ -81,7 +81,7 @@ describe('a client that may only read', () => {
     return { relay, updates: [ben, ann].map((doc) => Y.encodeStateAsUpdate(doc, before)) }
   }
 
-  it('[WS-64] sends no edit when formatting of others is left over twice, and has what the relay has in the end', async () => {
+  it('[WS-64] sends no edit when formatting of others remains twice, and ends with the same content as the relay', async () => {
     const { relay, updates } = deletedWhileBold()
     const { doc, socket, answerJoin, ack, sent, shown } = await bench(relay)
     doc.getText('page')
@@ -92,16 +92,16 @@ describe('a client that may only read', () => {
     const ofRelay: Uint8Array[] = []
     relay.on('update', (update) => ofRelay.push(update))
     for (const update of updates) Y.applyUpdate(relay, update, 'a client')
-    // Two are those of the writers, the third is the clean-up of the relay.
+    // Two updates are of the writers, the third is the clean-up of the relay.
     expect(ofRelay).toHaveLength(3)
     for (const update of ofRelay) socket.receive(syncFrame(SYNC.update, update))
     expect(Y.encodeStateAsUpdate(doc)).toEqual(Y.encodeStateAsUpdate(relay))
     expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
   })
 
-  it('[WS-64] has nothing that the relay lacks after the whole document with such formatting came at once', async () => {
+  it('[WS-64] has nothing that the relay lacks after a whole document with duplicate formatting marks arrived', async () => {
     const { relay, updates } = deletedWhileBold()
-    // Without a typed root Yjs does not clean up.
+    // Yjs does not clean up without a typed root.
     const untyped = new Y.Doc()
     for (const update of [Y.encodeStateAsUpdate(relay), ...updates]) Y.applyUpdate(untyped, update)
     const { doc, answerJoin, ack, sent, shown } = await bench(untyped)
@@ -112,20 +112,20 @@ describe('a client that may only read', () => {
     expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
   })
 
-  it('[WS-64] is told of no refusal when such formatting came while it could write still, as far as it knew', async () => {
+  it('[WS-64] gets no refusal for duplicate formatting marks that arrive before news of its lost right to write', async () => {
     const { relay, updates } = deletedWhileBold()
     const { doc, socket, answerJoin, ack, refuse, level, sent, shown } = await bench(relay)
     doc.getText('page')
     answerJoin('edit')
     ack(1)
     for (const update of updates) socket.receive(syncFrame(SYNC.update, update))
-    // The relay has taken the right to write away by now, and refuses what comes.
+    // The relay has already withdrawn the right to write, and refuses all further messages.
     for (let ordinal = 2; ordinal <= sent().length - 1; ordinal++) refuse('ERR_EDIT_FORBIDDEN', ordinal)
     level('view')
     expect([sent(), shown()]).toEqual([['join plan', 'step2'], 'saved null'])
   })
 
-  it('[WS-64] still counts what is typed, and says that it is refused', async () => {
+  it('[WS-64] counts edits made without the right to write, and reports them as refused', async () => {
     const { answerJoin, ack, refuse, sent, edit, shown } = await bench()
     answerJoin('view')
     ack(1)
@@ -137,8 +137,8 @@ describe('a client that may only read', () => {
   })
 })
 
-describe('a client that joins again on the same socket, because it may write again', () => {
-  /** A client whose edit was refused while it might only read, and which has just joined again. */
+describe('a client that joins again on the same socket because it may write again', () => {
+  /** A client whose edit was refused while it could only read, and which has just joined again. */
   async function joinedAgain() {
     const made = await bench()
     made.answerJoin('view')
@@ -150,7 +150,7 @@ describe('a client that joins again on the same socket, because it may write aga
     return made
   }
 
-  it('[WS-40] does not take an ack of the former binding for one of the new: an edit is saved only when the new one says so', async () => {
+  it('[WS-40] counts an edit as saved by an ack of the new binding only, not by one of the former', async () => {
     const { client, answerJoin, ack, edit, sent, shown, advance } = await joinedAgain()
     ack(13)
     answerJoin('edit')
@@ -163,7 +163,7 @@ describe('a client that joins again on the same socket, because it may write aga
     expect([client.progress.saved, shown()]).toEqual([2, 'saved null'])
   })
 
-  it('[WS-64] does not take a refusal of the former binding for one of the new', async () => {
+  it('[WS-64] ignores a refusal of the former binding', async () => {
     const { answerJoin, ack, refuse, shown } = await joinedAgain()
     refuse('ERR_BAD_UPDATE', 13)
     answerJoin('edit')
@@ -171,7 +171,7 @@ describe('a client that joins again on the same socket, because it may write aga
     expect(shown()).toBe('saved null')
   })
 
-  it('[WS-64] joins once however often its level changes meanwhile, and again after a later refusal', async () => {
+  it('[WS-64] joins once however often its level changes before the answer, and again after a later refusal', async () => {
     const { answerJoin, level, ack, refuse, sent, edit, shown, advance } = await joinedAgain()
     level('view')
     level('edit')
@@ -186,7 +186,7 @@ describe('a client that joins again on the same socket, because it may write aga
     expect(sent().filter((each) => each === 'join plan')).toHaveLength(3)
   })
 
-  it('[WS-24] begins on a new socket when the relay refuses the join because there were too many', async () => {
+  it('[WS-24] opens a new socket when the relay refuses the join for too many joins', async () => {
     const { refuse, sockets, advance } = await joinedAgain()
     refuse('ERR_RATE_LIMIT')
     await advance(250)

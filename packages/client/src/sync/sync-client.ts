@@ -56,7 +56,7 @@ export interface SyncState {
    * the edit is accepted.
    */
   readonly refusal: WireErrorCode | null
-  /** What the caller may do with the document; `null` before the first join. [WS-61] */
+  /** The caller's level for the document; `null` before the first join. [WS-61] */
   readonly level: JoinedFrame['level'] | null
   /**
    * The lineage of the document that `doc` is a copy of; `null` before the first join. Store it together with a copy of
@@ -105,14 +105,14 @@ export class SyncClient {
   readonly #kept: KeptContent
   #status: ConnectionStatus | null = null
   #synced = false
-  /** The document was joined again on this socket, and what comes before the JOINED that answers it is of the former binding. */
+  /** True from a second join on this socket until its JOINED arrives. Frames before that belong to the former binding. */
   #joinsAgain = false
-  /** The step2 of a join has been asked for and has not come; it may be the whole document. */
+  /** True from a join until the step2 of the relay arrives, which may carry the whole document. */
   #awaitsStep2 = false
   #refusal: WireErrorCode | null = null
-  /** Edits so far that only this client made; a `doc` that had content at the start counts as one. */
+  /** Number of edits that only this client made so far; a `doc` that had content at the start counts as one. */
   #edits: number
-  /** How many of the edits are durable on the relay. */
+  /** How many of the edits counted by `#edits` are durable on the relay. */
   #savedEdits = 0
   #level: JoinedFrame['level'] | null = null
   #lineage: string | null
@@ -172,12 +172,12 @@ export class SyncClient {
     return { edits: this.#edits, saved: this.#savedEdits }
   }
 
-  /** Sends what was gathered so far without waiting for more. */
+  /** Sends the gathered edits without waiting for more. */
   sendNow(): void {
     this.#outgoing.flush()
   }
 
-  /** Begins the next attempt to connect at once, also in place of one that the relay has not answered yet. */
+  /** Begins the next attempt to connect at once, even while an earlier attempt still waits for the relay. */
   retryNow(): void {
     this.#connection.retryNow()
   }
@@ -189,8 +189,8 @@ export class SyncClient {
   }
 
   /**
-   * Connects, and reconnects by itself from then on; answers of the relay show in `state`. After a refused join it asks
-   * again, and a refusal that comes again is told anew.
+   * Connects, and from then on reconnects by itself; the relay's answers show in `state`. After a refused join it joins again, and reports a
+   * repeated refusal again.
    *
    * @throws ClientSetupError when the url is not valid or the platform has no WebSocket
    */
@@ -222,7 +222,7 @@ export class SyncClient {
     return this.#status?.kind === 'authenticated' ? 'saving' : 'unsaved'
   }
 
-  /** Called when the relay has everything that was typed. */
+  /** Called when the relay has acknowledged every edit. */
   #settle(): void {
     if (!this.#outgoing.isSettled) return
     this.#savedEdits = this.#edits
@@ -281,7 +281,7 @@ export class SyncClient {
   }
 
   #receivedEvent(event: DocEventFrame): void {
-    // Told first, because who hears of the end of the document may disconnect.
+    // The event is emitted first, because its listener may disconnect when the document ended.
     this.#tell('event', event)
     if (event.eventType !== 'deleted' || event.docId !== this.#options.docId) return
     this.#successor = event.successor ?? null
@@ -291,7 +291,7 @@ export class SyncClient {
 
   #receivedJoined({ docId, level, lineage, serverVersion }: JoinedFrame): void {
     if (docId !== this.#options.docId) return
-    // A JOINED that answers a join tells the version, one of a change of level does not. [WS-61]
+    // A JOINED that answers a join carries the version; a JOINED for a changed level does not. [WS-61]
     const isAnswer = serverVersion !== undefined
     if (isAnswer) this.#joinsAgain = false
     // A join that was just made sends the refused content anyway.
@@ -299,14 +299,14 @@ export class SyncClient {
     const mayWriteAgain = this.#refusal === 'ERR_EDIT_FORBIDDEN' && this.#level === 'view' && level !== 'view'
     this.#level = level
     if (lineage !== undefined) this.#toldLineage(lineage)
-    // The next join sends the refused content again, as a whole.
+    // The next join sends all refused content again.
     if (mayWriteAgain && mayJoinAgain) this.#joinAgain()
     this.#changed()
   }
 
   /**
-   * Takes on the lineage that the relay named. Content that the relay has not accepted yet may belong to a former life
-   * of the document, so `doc` does not count as a copy of this life before that. [WS-62]
+   * Stores the lineage that the relay named. Content that the relay has not accepted yet may belong to a former lineage, so until it is accepted
+   * `doc` does not count as a copy of this one. [WS-62]
    */
   #toldLineage(lineage: string): void {
     this.#lineageAtJoin = lineage
@@ -355,10 +355,10 @@ export class SyncClient {
   #takeError({ code, frame, successor }: ErrorFrame): void {
     if (frame !== undefined) this.#outgoing.refused(frame)
     this.#successor = successor ?? this.#successor
-    // The relay did not take the join and goes on counting for the former binding; a new socket begins with a new one.
+    // The relay refused the join and goes on counting ordinals for the former binding. A new socket begins a new binding.
     if (code === 'ERR_RATE_LIMIT' && this.#joinsAgain) this.#connection.reconnect(CLIENT_CLOSE.reconnect, 'too many joins')
     else if (code === 'ERR_RATE_LIMIT') this.#outgoing.limited()
-    // Any other error is followed by a step1 or a close, which say what to do.
+    // Any other error is followed by a step1 or a close, which decide what happens next.
     else if (ENDED.has(code) || EDIT_REFUSED.has(code)) this.#refuse(code)
   }
 

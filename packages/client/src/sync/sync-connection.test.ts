@@ -5,7 +5,7 @@ import { NeedsSignIn } from '../errors.ts'
 import { playedEnvironment } from '../testing/played-environment.ts'
 import { type ConnectionStatus, SyncConnection } from './sync-connection.ts'
 
-/** A connection whose sockets and timers are played by the test. */
+/** A connection whose sockets and timers the test controls. */
 function bench(token: () => unknown, docId?: string, isTransferring?: () => boolean) {
   const played = playedEnvironment()
   const statuses: ConnectionStatus[] = []
@@ -31,7 +31,7 @@ it('[WS-1] the address of a socket names its document, for balancers', async () 
   expect(urls.map((url) => new URL(url).searchParams.get('doc'))).toEqual(['a plan/ä'])
 })
 
-it('[WS-67] a token() that never resolves is given up after 30 s, and the next attempt calls it again', async () => {
+it('[WS-67] a token() that never resolves is abandoned after 30 s, and the next attempt calls it again', async () => {
   let asked = 0
   const { connection, statuses, sockets, advance, settled, waiting } = bench(() => {
     asked++
@@ -51,7 +51,7 @@ it('[WS-67] a token() that never resolves is given up after 30 s, and the next a
   expect([asked, sockets.length, waiting()]).toEqual([2, 1, [15_000]])
 })
 
-it('[WS-67] a token that resolves after its attempt was given up opens no socket', async () => {
+it('[WS-67] a token that resolves after its attempt was abandoned opens no socket', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const { connection, sockets, advance, settled } = bench(() => promise)
   connection.connect()
@@ -72,7 +72,7 @@ it('[WS-67] a token that resolves after the client was closed opens no socket', 
   expect(sockets).toHaveLength(0)
 })
 
-it('[WS-67] a connection that is closed by who is told that it connects opens no socket and does not try again', async () => {
+it('[WS-67] a connection closed by its own `connecting` listener opens no socket and does not try again', async () => {
   const { connection, sockets, advance, settled, waiting, statuses } = bench(() => 'a.token')
   const push = statuses.push.bind(statuses)
   statuses.push = (status) => {
@@ -115,7 +115,7 @@ it('[WS-67] token() that throws NeedsSignIn stops the client at once and is aske
   expect([asked, sockets.length, waiting()]).toEqual([1, 0, []])
 })
 
-it('[WS-67] a connection that waits tries again at once when the platform says that the network is back', async () => {
+it('[WS-67] a waiting connection tries again at once when the platform reports that the network is back', async () => {
   const { connection, sockets, online, settled, waiting } = bench(() => 'a.token')
   connection.connect()
   await settled()
@@ -130,14 +130,14 @@ it('[WS-67] a connection that waits tries again at once when the platform says t
   expect(sockets).toHaveLength(2)
 })
 
-it('[WS-67] a client whose clock is ahead asks for a fresh token less and less often, at most once a minute in the end', async () => {
+it('[WS-67] a client whose clock is ahead asks for fresh tokens at growing intervals, up to once a minute', async () => {
   let asked = 0
   const { connection, sockets, advance, settled, environment } = bench(() => `token-${asked++}`)
   connection.connect()
   await settled()
   const [socket] = sockets
   socket?.open()
-  // The relay takes each token, which ends in five minutes there and ended an hour ago here.
+  // The relay accepts each token. Its expiry is in five minutes by the relay's clock and was an hour ago by the client's.
   const grant = () =>
     socket?.receive(
       jsonFrame(TAG.authResponse, { success: true, userId: 'ann', tokenExpiresAt: environment.now() - 3_600_000 }),
@@ -155,7 +155,7 @@ it('[WS-67] a client whose clock is ahead asks for a fresh token less and less o
   connection.close()
 })
 
-it('[WS-67] the reason for a socket that fails to open is the message of the platform', async () => {
+it('[WS-67] when a socket fails to open, the close reason is the message of the platform', async () => {
   const { connection, statuses, sockets, settled } = bench(() => 'a.token')
   connection.connect()
   await settled()
@@ -165,7 +165,7 @@ it('[WS-67] the reason for a socket that fails to open is the message of the pla
 })
 
 describe('a socket on which the relay does not answer', () => {
-  it('[WS-67] is given up 15 s after it was opened, and the next attempt comes by itself', async () => {
+  it('[WS-67] is abandoned 15 s after it was opened, and the next attempt comes by itself', async () => {
     const { connection, statuses, sockets, advance } = bench(() => 'a.token')
     connection.connect()
     await advance(14_999)
@@ -177,7 +177,7 @@ describe('a socket on which the relay does not answer', () => {
     expect([sockets.length, sockets[0]?.closedWith]).toEqual([2, 4001])
   })
 
-  it('[WS-67] is given up too when it opened and the answer to AUTH is lost', async () => {
+  it('[WS-67] is abandoned when it opened but the answer to AUTH is lost', async () => {
     const { connection, statuses, sockets, advance } = bench(() => 'a.token')
     connection.connect()
     await advance(5_000)
@@ -186,7 +186,7 @@ describe('a socket on which the relay does not answer', () => {
     expect(statuses.at(-1)).toMatchObject({ kind: 'waiting', code: 1006 })
   })
 
-  it('[WS-67] is replaced at once when the network is back or the application asks for it', async () => {
+  it('[WS-67] is replaced at once when the network is back or the application calls `retryNow`', async () => {
     const { connection, sockets, online, settled } = bench(() => 'a.token')
     connection.connect()
     await settled()
@@ -197,7 +197,7 @@ describe('a socket on which the relay does not answer', () => {
     expect(sockets.map(({ closedWith }) => closedWith)).toEqual([4001, 4001, null])
   })
 
-  it('[WS-67] counts no more once the relay has answered', async () => {
+  it('[WS-67] is kept once the relay has answered', async () => {
     const { connection, statuses, sockets, advance, online } = bench(() => 'a.token')
     connection.connect()
     await advance(14_000)
@@ -208,7 +208,7 @@ describe('a socket on which the relay does not answer', () => {
     expect([statuses.at(-1)?.kind, sockets.length, sockets[0]?.closedWith]).toEqual(['authenticated', 1, null])
   })
 
-  it('[WS-16] is left to a relay that refused the token and closes up to 10 s later', async () => {
+  it('[WS-16] is kept open for a relay that refused the token and closes up to 10 s later', async () => {
     const { connection, statuses, sockets, advance, online } = bench(() => 'a.token')
     connection.connect()
     await advance(14_000)
@@ -226,7 +226,7 @@ describe('a heartbeat', () => {
   /** An authenticated connection whose first heartbeat was just sent. */
   async function beating(isTransferring: () => boolean = () => false) {
     const played = bench(() => 'a.token', undefined, isTransferring)
-    /** Lets the newest socket open and the relay grant the token; 15 s later the first heartbeat is sent. */
+    /** Opens the newest socket and grants the token; 15 s later the client sends the first heartbeat. */
     const beat = async () => {
       const socket = played.sockets.at(-1)
       socket?.open()
@@ -240,7 +240,7 @@ describe('a heartbeat', () => {
     return { ...played, beat, closed: () => played.sockets.map(({ closedWith }) => closedWith) }
   }
 
-  it('[WS-49] that is not echoed on a quiet connection closes it after 5 s', async () => {
+  it('[WS-49] closes a quiet connection when its echo is missing for 5 s', async () => {
     const { advance, closed } = await beating()
     await advance(4_999)
     expect(closed()).toEqual([null])
@@ -248,7 +248,7 @@ describe('a heartbeat', () => {
     expect(closed()).toEqual([4000])
   })
 
-  it('[WS-49] is waited for as long as frames come, and at most 10 s longer', async () => {
+  it('[WS-49] waits for its echo as long as frames come, and at most 10 s longer', async () => {
     const { advance, closed, sockets } = await beating()
     for (let i = 0; i < 10; i++) {
       await advance(4_000)
@@ -259,7 +259,7 @@ describe('a heartbeat', () => {
     expect(closed()).toEqual([4000])
   })
 
-  it('[WS-49] is waited for as long as what was sent before it leaves the page', async () => {
+  it('[WS-49] waits for its echo as long as earlier bytes still leave the page', async () => {
     const { advance, closed, sockets } = await beating()
     const [socket] = sockets
     if (socket === undefined) throw new Error('no socket')
@@ -274,7 +274,7 @@ describe('a heartbeat', () => {
     expect(closed()).toEqual([4000])
   })
 
-  it('[WS-49] may take 60 s behind one large message, and twice as long on the next attempt when that was too short', async () => {
+  it('[WS-49] waits 60 s for its echo behind one large message, and 120 s on the attempt after a timeout', async () => {
     const { advance, closed, beat, statuses } = await beating(() => true)
     await advance(59_999)
     expect(closed()).toEqual([null])
@@ -288,7 +288,7 @@ describe('a heartbeat', () => {
     expect([closed(), statuses.at(-1)?.kind]).toEqual([[4000, 4000], 'waiting'])
   })
 
-  it('[WS-49] that was echoed ends the wait, so a link that dies later is noticed within 20 s', async () => {
+  it('[WS-49] ends its wait with the echo, so a link that dies later is noticed within 20 s', async () => {
     const { advance, closed, sockets } = await beating()
     await advance(3_000)
     sockets[0]?.receive(HEARTBEAT_FRAME)

@@ -13,14 +13,14 @@ export type ConnectionStatus =
   | { readonly kind: 'authenticated'; readonly session: AuthResponseFrame }
   /** The connection tries again by itself after `delayMs`. */
   | ({ readonly kind: 'waiting'; readonly delayMs: number } & Closed)
-  /** The connection does not try again; the code says why. `connect()` starts again. */
+  /** The connection does not try again; `code` says why. `connect()` starts it again. */
   | ({ readonly kind: 'stopped' } & Closed)
 
 /** Why there is no connection. */
 export interface Closed {
   readonly code: number
   readonly reason: string
-  /** What was wrong with the application's `token()`, when that is the reason. */
+  /** What was wrong with the application's `token()`, when the token is the reason. */
   readonly error?: RelayError
 }
 
@@ -28,7 +28,10 @@ export interface ConnectionOptions {
   /** `ws://host:port/ws`. */
   readonly url: string
   readonly workspace?: string
-  /** The document that the socket is for. Lets a load balancer send all who have it open to one node; the relay ignores it. [WS-1] */
+  /**
+   * The document that the socket is for, sent in the URL. A load balancer can send all clients of a document to one node; the relay ignores it.
+   * [WS-1]
+   */
   readonly docId?: string
   /**
    * Returns a token. `fresh` asks for a token that differs from the last one, which was refused or is about to expire.
@@ -41,13 +44,13 @@ export interface ConnectionOptions {
   readonly onOpen: () => void
   /** Called for every frame except AUTH_RESPONSE and HEARTBEAT. */
   readonly onFrame: (tag: number, message: Uint8Array) => void
-  /** Whether one large message may be under way, of which nothing shows before it is whole. Never, when absent. [WS-49] */
+  /** Whether a large message may be under way. A socket reports a message only when it is complete. Counts as false when absent. [WS-49] */
   readonly isTransferring?: () => boolean
 }
 
 const HEARTBEAT_EVERY_MS = 15_000
 const HEARTBEAT_TIMEOUT_MS = 5_000
-/** Time limit of an echo behind a large message; doubled for the next attempt each time that it was too short. [WS-49] */
+/** Time limit of an echo behind a large message. It doubles for the next attempt after each timeout. [WS-49] */
 const TRANSFER_MS = 60_000
 const LONGEST_TRANSFER_MS = 480_000
 const RENEW_BEFORE_MS = 60_000
@@ -70,20 +73,20 @@ export class SyncConnection {
   #authenticated = false
   #mayRenew = true
   #fresh = false
-  /** Whether the relay has sent anything since the last check for the answer to a heartbeat. */
+  /** Whether the relay has sent anything since the last check for a heartbeat's echo. */
   #heard = false
   #transferMs = TRANSFER_MS
   /**
-   * The shortest time to the next renewal of the token. It is doubled each time that a token that the relay has just taken seems to be over:
-   * then the clock here is ahead, and an issuer would be asked every second for as long as the page is open.
+   * The shortest time to the next renewal of the token. It doubles each time that a token which the relay has just accepted is already expired by
+   * the local clock. Such a clock is ahead, and without this the issuer would be asked every second for as long as the page is open.
    */
   #soonestRenewalMs = SOONEST_RENEWAL_MS
-  /** Counts attempts and closes: what an earlier attempt waited for no longer matters. */
+  /** Number of attempts and closes so far. A callback of an earlier attempt sees another number and does nothing. */
   #attempt = 0
-  /** What the platform said of a socket that failed before it was open; browsers say nothing. */
+  /** The platform's message about a socket that failed before it opened; empty in browsers, which give none. */
   #failure = ''
   readonly #cancels = new Map<Timer, () => void>()
-  /** Ends the listening to the platform's news that the network is back. */
+  /** Stops listening for the platform's event that the network is back. */
   #endOnline: (() => void) | null = null
 
   constructor(options: ConnectionOptions) {
@@ -108,7 +111,7 @@ export class SyncConnection {
     void this.#open()
   }
 
-  /** Begins the next attempt at once, in place of the waiting for it or of a socket on which the relay has not answered yet. */
+  /** Begins the next attempt at once, instead of waiting longer for the retry or for a relay that has not answered yet. */
   retryNow(): void {
     if (!this.#cancels.has('reconnect') && !this.#cancels.has('open')) return
     this.#cancelAll()
@@ -116,7 +119,7 @@ export class SyncConnection {
     void this.#open()
   }
 
-  /** Closes the socket for good and reports nothing. */
+  /** Closes the socket for good, without a report. */
   close(): void {
     this.#attempt++
     this.#cancelAll()
@@ -125,7 +128,7 @@ export class SyncConnection {
     this.#dropSocket(1000)
   }
 
-  /** Drops the socket as failed; it reconnects by itself. */
+  /** Drops the socket as failed and reconnects. */
   reconnect(code: number, reason: string): void {
     if (!this.#socket) return
     this.#dropSocket(code === 1000 || (code >= 3000 && code < 5000) ? code : CLIENT_CLOSE.reconnect)
@@ -151,7 +154,7 @@ export class SyncConnection {
   async #open(): Promise<void> {
     const attempt = ++this.#attempt
     this.#options.onStatus({ kind: 'connecting' })
-    // Who is told may have closed the connection.
+    // A listener may have closed the connection.
     if (attempt !== this.#attempt) return
     this.#after('token', TOKEN_MS, () => {
       this.#attempt++
@@ -242,7 +245,7 @@ export class SyncConnection {
     this.#options.onStatus({ kind: 'authenticated', session: response })
   }
 
-  /** Gives the socket up as lost when it has not come further after a while. */
+  /** Drops the socket as lost when it has made no progress within the time limit. */
   #giveUpAfter(name: 'open' | 'refused', reason: string): void {
     this.#after(name, OPEN_MS, () => this.reconnect(1006, reason))
   }
@@ -251,7 +254,7 @@ export class SyncConnection {
     if (response.tokenExpiresAt === undefined) return
     const leftMs = response.tokenExpiresAt - this.#options.environment.now()
     const wantedMs = leftMs - Math.min(RENEW_BEFORE_MS, leftMs / 2)
-    // Never later than a timer can count.
+    // A timer holds at most 2^31 - 1 ms.
     const inMs = Math.min(Math.max(wantedMs, this.#soonestRenewalMs), 2 ** 31 - 1)
     const doubledMs = Math.min(2 * this.#soonestRenewalMs, LATEST_SOONEST_RENEWAL_MS)
     this.#soonestRenewalMs = wantedMs > SOONEST_RENEWAL_MS ? SOONEST_RENEWAL_MS : doubledMs
@@ -302,7 +305,7 @@ export class SyncConnection {
       this.#mayRenew = false
       this.#fresh = true
     }
-    // Planned before it is told, because who is told may close the connection.
+    // Planned before the listener is called, because it may close the connection.
     this.#after('reconnect', plan.delayMs, () => void this.#open())
     this.#options.onStatus({ kind: 'waiting', delayMs: plan.delayMs, ...closed })
   }

@@ -1,10 +1,10 @@
 import type { Environment, SocketLike } from '../environment.ts'
 
-/** A socket whose other end is played by a test. */
+/** A socket whose other end is a test. */
 export class PlayedSocket implements SocketLike {
   binaryType = ''
   readyState = 0
-  /** Bytes that were given to the socket and have not left it, as the test says. */
+  /** Bytes that were passed to `send` and have not left the socket, as set by the test. */
   bufferedAmount = 0
   onopen: SocketLike['onopen'] = null
   onmessage: SocketLike['onmessage'] = null
@@ -33,7 +33,7 @@ export class PlayedSocket implements SocketLike {
   }
 }
 
-/** An environment whose time, sockets and news of the network are played by a test. */
+/** An environment whose time, sockets and network events a test controls. */
 export function playedEnvironment() {
   const urls: string[] = []
   const sockets: PlayedSocket[] = []
@@ -63,7 +63,7 @@ export function playedEnvironment() {
     },
   }
   const settled = () => new Promise<void>((resolve) => void setTimeout(resolve))
-  /** Lets time pass, timer after timer, with what each of them sets going. */
+  /** Advances the time timer by timer, and runs what each timer starts. */
   const advance = async (ms: number): Promise<void> => {
     const untilMs = nowMs + ms
     for (;;) {
@@ -84,7 +84,7 @@ export function playedEnvironment() {
     advance,
     settled,
     online: () => online(),
-    /** The spans for which timers are set, in the order in which they were set. */
+    /** The delays of the pending timers, in the order in which they were set. */
     waiting: () => [...timers.values()].map(({ ms }) => ms),
   }
 }

@@ -7,7 +7,7 @@ import { createRelay } from '../relay.ts'
 import type { TokenCallback } from '../tokens.ts'
 import { playedEnvironment } from './played-environment.ts'
 
-/** A relay object of Ann whose other end is played by a test: `says` grants the token of the newest socket and then says `frames`. */
+/** A relay object of Ann whose other end is a test. `says` grants the token of the newest socket and then sends `frames`. */
 export function playedRelay({
   persist,
   token = () => 'a.token',
@@ -16,7 +16,7 @@ export function playedRelay({
   readonly token?: TokenCallback
 } = {}) {
   const { environment, ...played } = playedEnvironment()
-  /** What was asked for over REST; every write succeeds. */
+  /** The REST requests so far; every write succeeds. */
   const asked: string[] = []
   const fetch = async (url: string, { method }: RequestInit) => {
     asked.push(`${method} ${new URL(url).pathname}`)
@@ -37,7 +37,7 @@ export function playedRelay({
   return { relay, asked, says, ...played }
 }
 
-/** What the relay says to who joins an empty document: it acknowledges nothing yet. */
+/** The frames that the relay sends to a client that joins an empty document, without any ack. */
 export function joined(docId = 'plan'): readonly Uint8Array[] {
   const nothing = new Y.Doc()
   return [

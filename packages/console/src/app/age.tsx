@@ -3,7 +3,7 @@ import { formatAge, formatMoment } from './times.ts'
 
 const RENEW_MS = 20_000
 
-/** A moment as its distance from now, which grows while the page is open; the exact time is in the tooltip. */
+/** Shows a moment as its distance from now, which grows while the page is open. The tooltip shows the exact time. */
 export function Age({ at, now }: { readonly at: number; readonly now: () => number }) {
   const [, draw] = useState(0)
   useEffect(() => {

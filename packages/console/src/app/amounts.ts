@@ -1,10 +1,10 @@
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 const digits = new Map<string, Intl.NumberFormat>()
 
-/** A number of bytes for people, in powers of 1000 with three digits: `1.5 MB`. */
+/** Formats a number of bytes for people, in powers of 1000 with three digits: `1.5 MB`. */
 export function formatBytes(count: number, language = 'en'): string {
   const step = Math.max(0, Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, Math.abs(count))) / 3)))
-  // 999,950 bytes would be shown as 1,000 kB.
+  // Rounds before the choice of the unit, or 999,950 bytes would be shown as 1,000 kB.
   const rounded = Number((count / 1000 ** step).toPrecision(3))
   const [value, unit] = rounded >= 1000 && step < UNITS.length - 1 ? [1, step + 1] : [rounded, step]
   return formatOf(UNITS[unit] as string, language).format(value)

@@ -18,11 +18,11 @@ export function createAnnouncer(): Announcer {
   }
 }
 
-/** The place in the page from which screen readers read what happens. */
+/** The live region from which screen readers read announcements. */
 export function Announcer({ announcer }: { readonly announcer: Announcer }) {
   const [{ text, count }, setSaid] = useState({ text: '', count: 0 })
   useEffect(() => announcer.listen((next) => setSaid((before) => ({ text: next, count: before.count + 1 }))), [announcer])
-  // A new element for every text: the same words are read again.
+  // Each text gets a new element, so that screen readers also read a repeated text.
   return (
     <div class="visually-hidden" role="status" aria-live="polite" data-announcements>
       <span key={count}>{text}</span>

@@ -1,4 +1,4 @@
-/** Texts of the frame around every view, and of signing in. */
+/** Texts of the frame around every view, and of the sign-in. */
 export const appTexts = {
   name: 'Docrelay',
   home: 'Docrelay: all documents',

@@ -5,7 +5,7 @@ import { EntryView } from './entry-view.tsx'
 import { formatRoute, parseRoute, type Route } from './route.ts'
 import { Shell } from './shell.tsx'
 
-/** The whole page: finds out who is there, then shows the place that the address names. */
+/** The whole page: signs the person in, then shows the view that the address names. */
 export function App({ page }: { readonly page: Page }) {
   const [shown, setShown] = useState<Boot>({ kind: 'loading' })
   const [route, setRoute] = useState<Route>(() => parseRoute(page.location.hash))

@@ -4,17 +4,17 @@ import { keepWorkspace, workspaceOf } from '../session/workspace-choice.ts'
 import { SignIn } from '../session/sign-in.ts'
 import { takeNamedPerson } from './named-person.ts'
 
-/** What the page shows before there is a session, and the session. */
+/** The state of the page: before a session exists, and with the session. */
 export type Boot =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'signedOut'; readonly reason: string | null; readonly isCleared?: boolean; readonly signIn: SignIn }
-  /** This window was opened by another one to sign in again, and has done its part. */
+  /** Another window opened this one to sign in again, and this window has done so. */
   | { readonly kind: 'returned' }
   | { readonly kind: 'choose'; readonly workspaces: readonly string[]; readonly choose: (id: string) => void }
   | { readonly kind: 'signedIn'; readonly session: Session; readonly signIn: SignIn; readonly workspaces: readonly string[] }
 
-/** What the page has of the browser. */
+/** The parts of the browser that the page uses. */
 export interface Page {
   readonly now: () => number
   readonly after: (ms: number, run: () => void) => () => void
@@ -24,10 +24,10 @@ export interface Page {
   readonly fetch: typeof fetch
 }
 
-/** Windows of the console tell each other here what the issuer sent back. */
+/** Name of the BroadcastChannel on which windows of the console exchange the issuer's answer. */
 export const SIGN_IN_CHANNEL = 'docrelay.sign-in'
 
-/** Finds out who is there. Leaves the page when an address of `#as=…` names a person who has to sign in first. */
+/** Signs the person in and passes each state of the page to `show`. Leaves the page when `#as=…` names a person who has to sign in first. */
 export async function boot(page: Page, actions: Pick<Session, 'go' | 'announce'>, show: (boot: Boot) => void): Promise<void> {
   try {
     const config = await loadConfig(page.fetch)
@@ -37,7 +37,7 @@ export async function boot(page: Page, actions: Pick<Session, 'go' | 'announce'>
   }
 }
 
-/** The address of the page without what is behind `?` and `#`. */
+/** Returns the address of the page without query and hash. */
 export function redirectUriOf({ origin, pathname }: Pick<Location, 'origin' | 'pathname'>): string {
   return origin + pathname
 }
@@ -96,7 +96,7 @@ async function enter(
     void enter(page, config, signIn, actions, show).then(show)
   }
   if (choice.kind === 'open') return { kind: 'choose', workspaces, choose: again }
-  // The client with everything that keeps documents in sync, which nobody needs who is not signed in.
+  // This module holds the client with all of its sync code, so it is loaded only when somebody is signed in.
   const { openSession } = await import('../session/open-session.ts')
   const session = openSession(signIn, { config, relayUrl: location.origin, workspace: choice.id, now, ...actions })
   if (session === null) return { kind: 'failed', reason: 'The token of the issuer names no person.' }

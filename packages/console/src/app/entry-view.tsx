@@ -5,7 +5,7 @@ import { Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import { type Boot, type Page, redirectUriOf } from './boot.ts'
 
-/** What stands in the page as long as nobody is signed in. */
+/** The page while nobody is signed in. */
 export function EntryView({
   boot,
   page,

@@ -21,7 +21,7 @@ const NO_INGEST = {
   help: 'Download the file yourself and upload it here.',
 }
 
-/** Every code that the relay or its client gives, for a person. */
+/** The text for every code of the relay and of its client. */
 export const ERROR_TEXTS = {
   BAD_REQUEST: BUG,
   BAD_JSON: BUG,
@@ -127,10 +127,10 @@ export const ERROR_TEXTS = {
   CLOSED: { what: 'The document was closed.', help: 'Open it again.' },
 } as const satisfies Record<RelayErrorCode, ErrorWords>
 
-/** For an error that is no refusal of the relay: a defect of the page. */
+/** For an error without a code of the relay: a defect of the page. */
 export const PAGE_FAILED: ErrorWords = { what: 'Something failed in this page.', help: `Reload the page. ${ASK_OPERATOR}` }
 
-/** What is missing, by the `resource` of a NOT_FOUND. */
+/** What was not found, by the `resource` of a NOT_FOUND. */
 export const MISSING: Readonly<Record<string, ErrorWords>> = {
   'share-link': {
     what: 'This link opens nothing: it is wrong, its time is over, or its owner took it back.',

@@ -2,7 +2,7 @@ import { RelayError } from '@docrelay/client'
 import { formatBytes } from './amounts.ts'
 import { ERROR_TEXTS, errorTexts, type ErrorWords, MISSING, PAGE_FAILED } from './error-texts.en.ts'
 
-/** Returns what happened and what the person can do, for whatever a call of the relay rejected with. */
+/** Returns what happened and what the person can do, for the rejection of any call to the relay. */
 export function wordsOf(error: unknown): ErrorWords {
   if (!(error instanceof RelayError)) return PAGE_FAILED
   const { code, details, retryAfterMs } = error
@@ -13,13 +13,13 @@ export function wordsOf(error: unknown): ErrorWords {
   return { what, help: isToldWhen ? errorTexts.inSeconds(Math.max(1, Math.ceil(retryAfterMs / 1000))) : words.help }
 }
 
-/** The same in one line. */
+/** Returns the words for an error in one line. */
 export function sentenceOf(error: unknown): string {
   const { what, help } = wordsOf(error)
   return `${what} ${help}`
 }
 
-/** The sizes that the relay tells beside the code. */
+/** Returns the sizes that the relay sends beside the code, as a sentence; `null` when there are none. */
 function factsOf({ code, details }: RelayError): string | null {
   const size = (name: string): string | null => {
     const value = details[name]

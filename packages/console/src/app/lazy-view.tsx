@@ -4,13 +4,13 @@ import { Button } from '../controls/button.tsx'
 import { Loading, Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 
-/** A component with code of its own. */
+/** A component whose code is loaded separately. */
 export type LazyView<P extends object> = ComponentType<P> & {
-  /** Loads the code before the component is shown. What fails is tried again when it is. */
+  /** Loads the code before the component is shown. A failed load is repeated when the component is shown. */
   readonly preload: () => void
 }
 
-/** Returns a component whose code is loaded when it is shown for the first time, unless it is asked for before. */
+/** Returns a component whose code loads when it is first shown, or at `preload`. */
 export function lazyView<P extends object>(load: () => Promise<ComponentType<P>>): LazyView<P> {
   let loaded: ComponentType<P> | null = null
   const component = async (): Promise<ComponentType<P>> => (loaded ??= await load())

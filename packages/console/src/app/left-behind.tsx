@@ -8,7 +8,7 @@ import { messages } from '../messages.en.ts'
 import { formatRoute } from './route.ts'
 
 /**
- * Tells the person, wherever they are, what did not get into a document that they have left: files, and words that the relay refused. A link
+ * Tells the person, in every view, what did not get into a document that the person has left: files, and words that the relay refused. A link
  * leads to the document, which offers to keep the words. [CON-24, CON-33]
  */
 export function LeftBehind({ documents }: { readonly documents: OpenDocuments }) {

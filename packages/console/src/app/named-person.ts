@@ -1,4 +1,4 @@
-/** Takes the wish `as=ann` out of the part of an address behind `#`; `#as=ann` alone is the list of documents. */
+/** Takes `as=ann` out of the hash of an address. `#as=ann` alone leads to the list of documents. */
 export function takeNamedPerson(hash: string): { readonly person: string | null; readonly hash: string } {
   const text = hash.replace(/^#/, '')
   const [path = '', query = ''] = text.startsWith('as=') ? ['', text] : text.split('?')

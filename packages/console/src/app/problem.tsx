@@ -1,7 +1,7 @@
 import { Notice } from '../controls/notice.tsx'
 import type { ErrorWords } from './error-texts.en.ts'
 
-/** What went wrong and what helps; nothing while all is well. */
+/** Shows what went wrong and what helps; shows nothing for `null`. */
 export function Problem({ words }: { readonly words: ErrorWords | null }) {
   if (words === null) return null
   return (

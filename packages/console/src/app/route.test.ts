@@ -9,7 +9,7 @@ describe('the address of a view', () => {
     { view: 'document', id: 'weekly-minutes', pageId: null, panel: null },
     { view: 'document', id: 'a/b ?#%', pageId: 'page 1', panel: 'history' },
   ]
-  it.each(routes)('leads back to the same view: %j', (route) => {
+  it.each(routes)('parses to the same route again: %j', (route) => {
     expect(parseRoute(formatRoute(route))).toEqual(route)
   })
 
@@ -21,11 +21,11 @@ describe('the address of a view', () => {
     expect(parseRoute(hash)).toEqual({ view: 'share', token: `${'aZ0-_'.repeat(8)}aaa` })
   })
 
-  it('is the list of documents for 42 characters, which no share link has', () => {
+  it('with 42 characters is not a share link and leads to the list of documents', () => {
     expect(parseRoute(`#${'a'.repeat(42)}`)).toEqual({ view: 'documents' })
   })
 
-  it('takes a broken escape as it stands', () => {
+  it('with a broken escape is used as it is', () => {
     expect(parseRoute('#doc/%zz')).toEqual({ view: 'document', id: '%zz', pageId: null, panel: null })
   })
 })

@@ -2,17 +2,17 @@
 export type Route =
   | { readonly view: 'documents' }
   | { readonly view: 'usage' }
-  /** A share link that somebody followed. The token is a secret: it belongs into no log and no request but the one that redeems it. */
+  /** A share link that somebody followed. The token is a secret: it appears in no log, and only in the request that redeems it. */
   | { readonly view: 'share'; readonly token: string }
   | { readonly view: 'document'; readonly id: string; readonly pageId: string | null; readonly panel: Panel | null }
 
 export const PANELS = ['history', 'sharing', 'files', 'people', 'outline'] as const
 export type Panel = (typeof PANELS)[number]
 
-/** `#share=<token>`, or the token alone, as the relay makes links from a `link_base` without a fragment. [SHARE-2] */
+/** `#share=<token>`, or `#<token>` when the `link_base` of the relay has no fragment. [SHARE-2] */
 const SHARE_LINK = /^#?(?:share=([^&?]*)|([A-Za-z0-9_-]{43}))$/
 
-/** Returns the route that an address names; an unknown one is the list of documents. */
+/** Returns the route of an address; an unknown address is the list of documents. */
 export function parseRoute(hash: string): Route {
   const link = SHARE_LINK.exec(hash)
   if (link !== null) return { view: 'share', token: decoded(link[1] ?? link[2] ?? '') }

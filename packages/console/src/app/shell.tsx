@@ -19,14 +19,14 @@ const DocumentView = lazyView(async () => (await import('../document/document-vi
 const ShareView = lazyView(async () => (await import('../share/share-view.tsx')).ShareView)
 const UsageView = lazyView(async () => (await import('../usage/usage-view.tsx')).UsageView)
 
-/** The frame around every view: where one is, who one is, and the banner that asks to sign in again. */
+/** The frame around every view: the current place, the person, and the banner that asks to sign in again. */
 export function Shell(props: {
   readonly session: Session
   readonly signIn: SignIn
   readonly workspaces: readonly string[]
   readonly route: Route
   readonly page: Page
-  /** `isCleared`: no copies of documents are left on the device. */
+  /** `isCleared`: whether the copies of documents on the device were removed. */
   readonly onSignedOut: (isCleared: boolean) => void
   readonly onWorkspace: () => void
 }) {
@@ -53,7 +53,7 @@ export function Shell(props: {
   }, [documents])
 
   useEffect(() => {
-    // A file that is dropped where nothing takes it would be opened by the browser in place of this page and of what was typed in it.
+    // Without this, a file dropped outside a drop target would open in the browser and replace this page with its unsaved words.
     const refuse = (event: DragEvent): void => {
       if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return
       event.preventDefault()
@@ -81,7 +81,7 @@ export function Shell(props: {
     props.onWorkspace()
   }
   const leave = async (how: 'signOut' | 'workspace'): Promise<void> => {
-    // A copy of an earlier page load goes with a sign-out, and stays at a change of the workspace.
+    // A sign-out removes copies of earlier page loads; a change of the workspace keeps them.
     const isLosing = (): Promise<boolean> => session.relay.hasUnsavedCopies().catch(() => false)
     if (documents.unsaved || (how === 'signOut' && (await isLosing()))) setAsking(how)
     else void (how === 'signOut' ? signOut() : changeWorkspace())
@@ -164,7 +164,7 @@ export function Shell(props: {
   )
 }
 
-/** What the place is called in the header and in the title of the window. */
+/** Returns the name of the place, for the header and the title of the window. */
 function nameOf(route: Route, title: string | null): string {
   switch (route.view) {
     case 'documents':
@@ -178,7 +178,7 @@ function nameOf(route: Route, title: string | null): string {
   }
 }
 
-/** The address behind `#` is the route, so the link moves the focus by itself. */
+/** The hash of the address is the route, so the link cannot point to `#content`; the handler moves the focus. */
 function skipToContent(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()

@@ -7,8 +7,8 @@ import { SIGN_IN_CHANNEL } from './boot.ts'
 import type { Session } from './views.ts'
 
 /**
- * Asks to sign in again when the issuer gives no token any more. That happens in a window of its own: this page stays, with every word that
- * was typed and is not on the relay yet.
+ * Asks to sign in again when the issuer gives no token any more. The sign-in happens in a window of its own, so that this page and its unsaved
+ * words stay.
  */
 export function SignInAgain({ session, signIn }: { readonly session: Session; readonly signIn: SignIn }) {
   const [asked, setAsked] = useState(false)
@@ -38,7 +38,7 @@ export function SignInAgain({ session, signIn }: { readonly session: Session; re
   }, [asked])
 
   const open = async (): Promise<void> => {
-    // Opened in the turn of the click, or the browser takes it for an unwanted window.
+    // Opened synchronously in the click handler, or the browser would block the window as a popup.
     const opened = window.open('', '_blank', 'width=520,height=680')
     if (opened === null) return setProblem(text.windowBlocked)
     try {

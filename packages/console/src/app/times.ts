@@ -5,27 +5,27 @@ const STEPS = [
   { unit: 'day', ms: 86_400_000, upTo: 30 },
 ] as const
 
-/** How long ago, or in how long, for people: `3 minutes ago`, `in 2 days`. From 30 days on the date. Times are in ms. */
+/** Formats a distance in time for people: `3 minutes ago`, `in 2 days`; from 30 days on, the date. Times are in ms. */
 export function formatAge(atMs: number, nowMs: number, language = 'en'): string {
   const words = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   const distance = Math.abs(atMs - nowMs)
   for (const { unit, ms, upTo } of STEPS) {
-    // What lies ahead is rounded: a link made for a week a second ago ends in 7 days and not in 6.
+    // Times in the future are rounded: one second after its creation, a link of a week ends in 7 days, not in 6.
     const count = atMs > nowMs ? Math.round(distance / ms) : Math.floor(distance / ms)
     if (count >= upTo) continue
-    // "now" for whatever is less than five seconds away: nobody reads seconds as they pass.
+    // Less than five seconds count as "now".
     if (unit === 'second') return words.format(count < 5 ? 0 : atMs < nowMs ? -count : count, unit)
     return words.format(atMs < nowMs ? -count : count, unit)
   }
   return formatDate(atMs, language)
 }
 
-/** A date such as `Nov 23, 2026`, in the time zone of the browser unless one is given. */
+/** Formats a date such as `Nov 23, 2026`, in the time zone of the browser unless `timeZone` is given. */
 export function formatDate(atMs: number, language = 'en', timeZone?: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', ...(timeZone && { timeZone }) }).format(atMs)
 }
 
-/** Date and time such as `Nov 23, 2026, 7:31 AM`. */
+/** Formats date and time such as `Nov 23, 2026, 7:31 AM`. */
 export function formatMoment(atMs: number, language = 'en', timeZone?: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', ...(timeZone && { timeZone }) }).format(
     atMs,

@@ -3,13 +3,13 @@ import type { ErrorWords } from './error-texts.en.ts'
 import { wordsOf } from './error-words.ts'
 
 export interface Loaded<T> {
-  /** `null` until it is here; the last value while a newer one is on its way. */
+  /** The loaded value; `null` before the first load, the previous value during a reload. */
   readonly value: T | null
   readonly problem: ErrorWords | null
   readonly reload: () => void
 }
 
-/** Loads something when a view is shown, when `inputs` change, and by `reload`. What comes after the view is gone is dropped. */
+/** Loads a value when a view is shown, when `inputs` change, and on `reload`. A result that arrives after the view is gone is dropped. */
 export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [value, setValue] = useState<T | null>(null)
   const [problem, setProblem] = useState<ErrorWords | null>(null)
@@ -35,12 +35,12 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
 export interface Action {
   readonly isRunning: boolean
   readonly problem: ErrorWords | null
-  /** Starts the work unless the last one still runs; an error becomes `problem`. */
+  /** Starts the work unless earlier work still runs. An error becomes `problem`. */
   readonly run: (work: () => Promise<void>) => void
   readonly forget: () => void
 }
 
-/** One thing at a time that a person starts by a button. */
+/** Runs the actions that a person starts by a button, one at a time. */
 export function useAction(): Action {
   const [isRunning, setRunning] = useState(false)
   const [problem, setProblem] = useState<ErrorWords | null>(null)

@@ -1,16 +1,16 @@
 import type { LiveDocument, Relay } from '@docrelay/client'
 import type { Route } from './route.ts'
 
-/** Who is signed in, and in which workspace. */
+/** The person who is signed in, and the person's workspace. */
 export interface Person {
   readonly sub: string
   readonly name: string
   readonly workspace: string
-  /** As `#8250df`; the colour of this person's cursor, the same in every tab. */
+  /** The colour of this person's cursor, for example `#8250df`; the same in every tab. */
   readonly color: string
 }
 
-/** What every view gets of a session. */
+/** The parts of a session that every view gets. */
 export interface Session {
   readonly relay: Relay
   readonly person: Person
@@ -19,18 +19,18 @@ export interface Session {
   /** The clock of the page: ms since 1970. */
   readonly now: () => number
   readonly go: (route: Route) => void
-  /** Says something once to who listens to the page instead of looking at it. */
+  /** Lets screen readers read a text once. */
   readonly announce: (text: string) => void
 }
 
-/** What a view of one page of an open document gets. The content is here: `document.ready` has resolved. */
+/** The input of a view of one page of an open document. The content is loaded: `document.ready` has resolved. */
 export interface PageViewProps {
   readonly session: Session
   readonly document: LiveDocument
   readonly pageId: string
 }
 
-/** What a panel beside the open document gets. */
+/** The input of a panel beside the open document. */
 export interface PanelProps {
   readonly session: Session
   readonly document: LiveDocument

@@ -27,7 +27,7 @@ describe('dragging', () => {
     expect([canvas.stored('a'), canvas.stored('c')]).toMatchObject([{ x: 50 }, { x: 100 }])
   })
 
-  it('a drag is shown to others at most ten times a second, and its last state always', () => {
+  it('a drag is shown to others at most ten times a second, and its last state is always shown', () => {
     using canvas = openedCanvas(shapes)
     const { editor, awareness } = canvas
     let told = 0
@@ -45,7 +45,7 @@ describe('dragging', () => {
     expect(awareness.getLocalState()?.['canvas']).toMatchObject({ moving: null })
   })
 
-  it('a drag keeps what somebody else changed of the shape meanwhile, and does not bring back a deleted shape', () => {
+  it('a drag keeps what somebody else changed in the shape meanwhile, and does not bring back a deleted shape', () => {
     using canvas = openedCanvas(shapes)
     const { editor } = canvas
     editor.drag(movedPlaces(placesOf(['a', 'b'], editor.page), 10, 0))
@@ -58,7 +58,7 @@ describe('dragging', () => {
     expect(canvas.stored('b')).toBeUndefined()
   })
 
-  it('no action writes anything for a person who may only look', () => {
+  it('no action writes anything for a person with the right to view only', () => {
     using canvas = openedCanvas(shapes, 'view')
     const { editor, keys } = canvas
     editor.select(['a'], 'a')
@@ -214,7 +214,7 @@ describe('keys', () => {
     expect(keys.down(key('q'))).toBe(false)
   })
 
-  it('undo takes back the edits of this person one by one, and leaves those of others', () => {
+  it('undo takes back the edits of this person one by one, and keeps those of others', () => {
     using canvas = openedCanvas(shapes)
     const { editor, keys } = canvas
     editor.label('a', 'mine')
@@ -229,7 +229,7 @@ describe('keys', () => {
     expect(editor.history.value).toEqual({ canUndo: true, canRedo: true })
   })
 
-  it('undo takes back what was drawn before another page was shown', () => {
+  it('undo takes back edits made before another page was shown', () => {
     using canvas = openedCanvas(shapes)
     canvas.editor.label('a', 'mine')
     const editor = canvas.shownAgain()
@@ -239,7 +239,7 @@ describe('keys', () => {
     expect(editor.history.value).toEqual({ canUndo: false, canRedo: true })
   })
 
-  it('the space bar selects, unless the page was moved with it', () => {
+  it('the space bar selects a shape, unless the page was moved while it was down', () => {
     using canvas = openedCanvas(shapes)
     const { editor, gestures, keys } = canvas
     const pointer = { pointerId: 1, pointerType: 'mouse', button: 0, shiftKey: false, grip: null }
@@ -259,7 +259,7 @@ describe('keys', () => {
 
 describe('cutting', () => {
   const inGroup = [box('a', 0, 0), box('b', 300, 0), { id: 'g', type: 'group', childIds: ['a', 'b'] }]
-  /** What the clipboard holds after a cut of these shapes. */
+  /** Cuts these shapes, and returns the content of the clipboard. */
   const cut = (canvas: ReturnType<typeof openedCanvas>, ...ids: readonly string[]) => {
     canvas.editor.select(ids)
     const kept: unknown[] = []
@@ -283,7 +283,7 @@ describe('cutting', () => {
     expect(canvas.order()).toEqual(['a'])
   })
 
-  it('[CON-35] a cut takes nothing from the page when the clipboard does not keep it, or when the person may only look', () => {
+  it('[CON-35] a cut removes nothing when the clipboard fails to keep the shapes, or when the person may only view', () => {
     using canvas = openedCanvas(inGroup)
     canvas.editor.select(['g'])
     canvas.editor.cut(() => false)
@@ -293,7 +293,7 @@ describe('cutting', () => {
 })
 
 describe('leaving a page', () => {
-  it('leaving a page removes this person from it, and keeps the name and the colour that others see', () => {
+  it('leaving a page ends the presence of this person on it, and keeps the name and colour that others see', () => {
     const canvas = openedCanvas(shapes)
     canvas.editor.select(['a'])
     canvas.editor.destroy()

@@ -51,7 +51,7 @@ const ROUTE_STEPS = 500_000
 const NO_PLACES: ReadonlyMap<string, Place> = new Map()
 const COPY_OFFSET = 20
 
-/** A canvas page while a person has it open: what is shown and selected, and what the person does to it. */
+/** A canvas page that a person has open: its view, the selection, and the actions of the person. */
 export class CanvasEditor {
   readonly pageId: string
   readonly view: Signal<View> = signal({ left: 0, top: 0, scale: 1 })
@@ -85,7 +85,7 @@ export class CanvasEditor {
   readonly #undo: UndoManager
   readonly #ends: (() => void)[] = []
   readonly drawing: PageDrawing
-  /** What was typed into the text that is edited; `null`: nothing. It is kept here because the field is removed before its page closes. */
+  /** The text typed into the open text field; `null` when nothing was typed. Kept here because the field is removed before its page closes. */
   #typed: string | null = null
   #pastes = 0
   #fitted: View | null = null
@@ -161,7 +161,7 @@ export class CanvasEditor {
     this.presence.show({ selection: [...this.selection.value] })
   }
 
-  /** Makes a shape the one that keys act on, and shows it. */
+  /** Makes a shape the active one, on which keys act, and scrolls it into view. */
   activate(id: string): void {
     this.active.value = id
     const bounds = this.drawing.boundsOf(id)
@@ -185,7 +185,7 @@ export class CanvasEditor {
     this.presence.show({ moving: places.size === 0 || places.size > 50 ? null : Object.fromEntries(places) })
   }
 
-  /** Writes the places to which shapes were dragged. Keeps what others changed in these shapes meanwhile. */
+  /** Writes the new places of dragged shapes. Keeps edits of others to these shapes since the drag began. */
   drop(): void {
     const { places } = this.drawing
     if (places.size === 0) return
@@ -242,7 +242,7 @@ export class CanvasEditor {
     else this.#write(labelled(this.page, id, text))
   }
 
-  /** Takes what was typed so far. `null`: nothing was typed, so that nothing is written over what somebody else wrote meanwhile. */
+  /** Stores the text typed so far. `null`: nothing was typed, so nothing is written over an edit of somebody else. */
   type(text: string | null): void {
     this.#typed = text
   }

@@ -19,10 +19,10 @@ const ARROWS: Readonly<Record<string, readonly [dx: number, dy: number]>> = {
 
 const MODIFIERS: ReadonlySet<string> = new Set(['Alt', 'Control', 'Meta', 'Shift'])
 
-/** A key event as far as the canvas needs it. */
+/** The members of a key event that the canvas reads. */
 export type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'altKey' | 'ctrlKey' | 'metaKey'>
 
-/** What the keys do on a canvas that has the focus. */
+/** The key bindings of a canvas that has the focus. */
 export class CanvasKeys {
   readonly #editor: CanvasEditor
   readonly #gestures: PointerGestures
@@ -141,7 +141,7 @@ export class CanvasKeys {
         if (box === undefined || value === undefined || !isResizable(value)) return [id, place]
         const [w, h] = [place.w ?? box.width, place.h ?? box.height]
         const [wide, high] = [dw === 0 ? w : Math.max(LEAST_SIZE, w + dw), dh === 0 ? h : Math.max(LEAST_SIZE, h + dh)]
-        // Gives only the size that this key changes, so that the other size stays as it is or as others make it meanwhile.
+        // Gives only the size that this key changes, so that the other size keeps its value, also when others change it.
         const size = dw === 0 ? { h: high } : { w: wide }
         const by = rotated({ x: (wide - w) / 2, y: (high - h) / 2 }, { x: 0, y: 0 }, box.rotation)
         return [id, { ...place, x: place.x + by.x, y: place.y + by.y, ...size }]

@@ -10,7 +10,7 @@ import { fitted, panned, showing, toPage, toScreen, zoomed } from './view-area.t
 const at = (x: number, y: number) => ({ x, y })
 const size = { width: 800, height: 600 }
 
-describe('what of a page is shown', () => {
+describe('the visible part of a page', () => {
   const view = { left: 100, top: 50, scale: 2 }
 
   it('a point of the screen converts to a point of the page and back', () => {
@@ -19,7 +19,7 @@ describe('what of a page is shown', () => {
     expect(panned(view, 10, -10)).toEqual({ left: 105, top: 45, scale: 2 })
   })
 
-  it('a zoom keeps what is under the pointer there', () => {
+  it('a zoom keeps the point under the pointer in its place', () => {
     const larger = zoomed(view, 1.5, at(300, 200))
     expect(larger.scale).toBe(3)
     expect(toPage(larger, at(300, 200))).toEqual(toPage(view, at(300, 200)))
@@ -85,7 +85,7 @@ describe('the order in which a page is read', () => {
     expect(readingOrder(page).toSorted()).toEqual(['c', 'd'])
   })
 
-  it('a shape is described by its text and kind, a connector by what it connects', () => {
+  it('a shape is described by its text and kind, a connector by the shapes that it connects', () => {
     const { shapes } = pageOf(box('a', 0, 0, { label: ' A \n b ' }), box('b', 0, 0), connector('c', 'a', 'b', { label: 'to' }))
     expect(['a', 'b', 'c'].map((id) => described(id, shapes))).toEqual([
       'A b, rectangle',
@@ -98,7 +98,7 @@ describe('the order in which a page is read', () => {
 describe('others on the page', () => {
   const agent = { name: 'Claude', color: '#d97706', kind: 'agent', page: 'p', selection: ['a'] }
 
-  it('people and agents are shown with what they selected or wrote there', () => {
+  it('people and agents are shown with the shapes that they selected or wrote', () => {
     const states = new Map<number, unknown>([
       [1, { user: { name: 'me', page: 'p' } }],
       [2, { user: agent }],
@@ -117,7 +117,7 @@ describe('others on the page', () => {
     ])
   })
 
-  it('what others send in an unexpected form is left out', () => {
+  it('malformed awareness members of others are left out', () => {
     const hostile = [
       null,
       7,
@@ -153,7 +153,7 @@ describe('the clipboard', () => {
     expect(shapesOfClipboard(clipboardOf(clipboardText(copies)))).toHaveLength(2_500)
   })
 
-  it('the clipboard gives no shapes when it holds no list of shapes', () => {
+  it('the clipboard yields no shapes when it contains no list of shapes', () => {
     for (const text of ['', '{', '{}', '[1, null, {}]', '[{"id": 5}]'])
       expect(shapesOfClipboard(clipboardOf({ 'application/x-docrelay-shapes+json': text }))).toEqual([])
     expect(shapesOfClipboard(null)).toEqual([])

@@ -13,7 +13,7 @@ const SIDES: readonly Side[] = ['top', 'right', 'bottom', 'left']
 /** The distance, in pixels, from a shape to the dots from which connectors are drawn. */
 const DOT_DISTANCE = 18
 const MOST_FRAMES = 200
-/** In pixels. Handles would hide a smaller shape, so it has none until it is shown larger. */
+/** Smallest shown size of a shape with corner handles, in pixels. Handles would hide a smaller shape. */
 const LEAST_FOR_CORNERS = 14
 const LEAST_FOR_SIDES = 36
 
@@ -22,7 +22,10 @@ interface OverlayProps {
   readonly gestures: PointerGestures
 }
 
-/** The layer above the drawing, which is no part of the document: frames, handles, and where others are. In pixels, so that a zoom does not scale it. */
+/**
+ * The layer above the drawing, which is not part of the document: frames, handles, and the places of others. In pixels, so that a zoom does not
+ * scale it.
+ */
 export function CanvasOverlay({ editor, gestures }: OverlayProps) {
   const { selection, active, view, peers, readOnly } = editor
   const chosen = [...selection.value].slice(0, MOST_FRAMES)

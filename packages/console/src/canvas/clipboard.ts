@@ -10,7 +10,7 @@ export function clipboardText(copies: readonly JsonObject[]): Readonly<Record<st
   return { [TYPE]: JSON.stringify(copies), 'text/plain': words.join('\n') }
 }
 
-/** Returns the shapes on the clipboard; none when it holds something else. */
+/** Returns the shapes on the clipboard; an empty list when it contains something else. */
 export function shapesOfClipboard(data: Pick<DataTransfer, 'getData'> | null): readonly JsonObject[] {
   const text = data?.getData(TYPE) ?? ''
   if (text === '') return []

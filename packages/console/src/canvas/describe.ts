@@ -6,7 +6,7 @@ import { canvasTexts as texts } from './canvas.en.ts'
 
 const MOST = 80
 
-/** The name of a shape: its text, or its kind when it has no text. */
+/** Returns the name of a shape: its text, or its kind when it has no text. */
 export function nameOf(id: string, shapes: ShapeValues): string {
   const value = shapes.get(id)
   if (value === undefined) return texts.freeEnd
@@ -22,7 +22,7 @@ export function kindNameOf(value: JsonObject): string {
   return texts.kind(type === 'unknown' ? (stringOf(value, 'type') ?? type) : type)
 }
 
-/** Describes a shape for people who do not see it: what it is, and for a connector what it connects. */
+/** Describes a shape in words: its text and kind, and for a connector the shapes that it connects. */
 export function describe(id: string, shapes: ShapeValues): string {
   const value = shapes.get(id)
   if (value === undefined) return ''

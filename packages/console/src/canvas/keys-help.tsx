@@ -1,7 +1,7 @@
 import { Dialog } from '../controls/dialog.tsx'
 import { canvasTexts as texts } from './canvas.en.ts'
 
-/** The dialog that lists what the keys do on a canvas. */
+/** The dialog that lists the keys of a canvas. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={texts.keysTitle} onClose={onClose}>

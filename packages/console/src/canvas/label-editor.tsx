@@ -13,7 +13,7 @@ const LEAST_WIDTH = 128
 const MARGIN = 8
 const MOST_LETTERS = 10_000
 
-/** The field over a shape in which its text is edited. What was typed is kept, however the person leaves the field; undo takes it back. */
+/** The field over a shape that edits its text. However the person leaves the field, the typed text is stored; undo takes it back. */
 export function LabelEditor({ editor, onClosed }: { readonly editor: CanvasEditor; readonly onClosed: () => void }) {
   const id = editor.editing.value
   const field = useRef<HTMLTextAreaElement>(null)

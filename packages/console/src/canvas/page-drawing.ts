@@ -50,7 +50,7 @@ export class PageDrawing {
     this.#scene = null
   }
 
-  /** Marks shapes that have changed or are gone, so that the next frame draws them again. */
+  /** Marks shapes that changed or were removed, so that the next frame updates their drawing. */
   changed(ids: Iterable<string>): void {
     for (const id of ids) this.#dirty.add(id)
     this.#isStale = true
@@ -68,14 +68,14 @@ export class PageDrawing {
     this.#await()
   }
 
-  /** Where a shape is shown now; `null` for an empty group. */
+  /** Returns the bounds of a shape as shown now; `null` for an empty group. */
   boundsOf(id: string): Bounds | null {
     const drawn = this.#scene?.drawnOf(id)
     if (drawn !== undefined) return drawn.bounds
     return boundsOfShape(id, this.#preview?.shapes.has(id) === true ? this.#preview : this.#pageNow())
   }
 
-  /** The box of a shape as it is shown now; `null` for a connector or line. */
+  /** Returns the box of a shape as shown now; `null` for a connector or line. */
   boxOf(id: string): ShapeBox | null {
     return this.#preview?.boxes.get(id) ?? this.#pageNow().boxes.get(id) ?? null
   }
@@ -89,7 +89,7 @@ export class PageDrawing {
     })
   }
 
-  /** Draws what changed since the last frame, and what is dragged here or elsewhere. */
+  /** Draws the shapes that changed since the last frame, and shapes that are being dragged here or by others. */
   #draw(scene: Scene): void {
     performance.mark('canvas-draw-begins')
     const page = this.#pageNow()

@@ -22,7 +22,7 @@ import { afterChanges, box, connector, pageOf } from './testing/page-now.ts'
 describe('moving shapes', () => {
   const page = pageOf(box('a', 100, 100), box('b', 400, 100), connector('c', 'a', 'b'))
 
-  it('a move changes only the place, and keeps what somebody else wrote meanwhile', () => {
+  it('a move changes only the place, and keeps edits of others to the same shape', () => {
     const begun = placesOf(['a'], page)
     const meanwhile = pageOf(box('a', 150, 90, { label: 'theirs', fill: '#ff0000' }))
     const { values } = placed(meanwhile, movedPlaces(begun, 30, 20), directRouter)
@@ -84,7 +84,7 @@ describe('moving shapes', () => {
 })
 
 describe('texts and sizes', () => {
-  it('a text goes to the member that the shape kept it in, and an equal one changes nothing', () => {
+  it('a text goes to the member in which the shape stores its text, and an equal text changes nothing', () => {
     const page = pageOf({ id: 't', type: 'text', x: 0, y: 0, text: 'old' }, box('b', 0, 0))
     expect(labelled(page, 't', 'new').values.get('t')).toMatchObject({ text: 'new' })
     expect(labelled(page, 'b', 'new').values.get('b')).toMatchObject({ label: 'new' })
@@ -197,7 +197,7 @@ describe('shapes that come and go', () => {
   })
 })
 
-describe('what a cut takes', () => {
+describe('the shapes that a cut takes', () => {
   const idsOf = (copies: readonly { readonly [member: string]: unknown }[]) => copies.map(({ id }) => id)
 
   it('[CON-35] a cut takes a group with its members, but no locked shape and no member of a locked group', () => {
@@ -210,7 +210,7 @@ describe('what a cut takes', () => {
   })
 })
 
-describe('what lies above what', () => {
+describe('the order of shapes above each other', () => {
   const page = pageOf(box('a', 0, 0), box('b', 0, 0), box('c', 0, 0), box('d', 0, 0))
   const order = (ids: readonly string[], layer: Parameters<typeof restacked>[2]) =>
     restacked(page, new Set(ids), layer).order?.join('') ?? null

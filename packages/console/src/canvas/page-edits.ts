@@ -17,7 +17,7 @@ export interface PageNow extends PageGeometry {
   readonly order: readonly string[]
 }
 
-/** What one edit changes. Everything else stays as it is, also what others change meanwhile. */
+/** The changes of one edit. Everything else stays, including edits that others make at the same time. */
 export interface PageChanges {
   /** New values by id; `null`: deleted. */
   readonly values: ReadonlyMap<string, JsonObject | null>

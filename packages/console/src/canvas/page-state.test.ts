@@ -47,7 +47,7 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect(new PageState(doc, 'p').now.order).toEqual(['b', 'a', 'late'])
   })
 
-  it('[YDOC-2] a change within a shape that is stored as a Y.Map is told, and so is its deletion', () => {
+  it('[YDOC-2] a listener hears of a change within a shape that is stored as a Y.Map, and of its deletion', () => {
     const doc = documentOf(box('b', 300, 0), connector('c', 'a', 'b'))
     const nested = new Y.Map<unknown>(Object.entries(box('a', 0, 0)))
     doc.getMap('shapes:p').set('a', nested)
@@ -74,7 +74,7 @@ describe('the shapes of a page in a Y.Doc', () => {
     expect([...state.now.shapes.keys()]).toEqual(['a', 'map'])
   })
 
-  it('an edit is one transaction, and undoing it keeps what others did', () => {
+  it('an edit is one transaction, and undoing it keeps the edits of others', () => {
     const doc = documentOf(box('a', 0, 0), box('b', 0, 0))
     const state = new PageState(doc, 'p')
     const undo = new Y.UndoManager([doc.getMap('shapes:p'), doc.getArray('shapeOrder:p')], {
@@ -116,7 +116,7 @@ describe('an order that changes', () => {
     expect(write(['a', 'b', 'a', 'gone'], ['a', 'b'])).toEqual({ order: 'ab', steps: 2 })
   })
 
-  it('an order keeps what two people move at once', () => {
+  it('concurrent moves in an order by two people are both kept', () => {
     const [one, two] = [new Y.Doc(), new Y.Doc()]
     one.getArray('o').insert(0, ['a', 'b', 'c', 'd'])
     Y.applyUpdate(two, Y.encodeStateAsUpdate(one))

@@ -12,15 +12,15 @@ export interface Peer {
   /** The shapes that they selected, or that the agent wrote. [PRES-1] */
   readonly selection: readonly string[]
   readonly pointer: Point | null
-  /** Where they are dragging shapes to. */
+  /** The new places of the shapes that they are dragging. */
   readonly moving: ReadonlyMap<string, Place>
 }
 
-/** What this person shows of themselves on a canvas page, as the awareness member `canvas`. */
+/** The awareness member `canvas`, by which others see this person on a canvas page. */
 export interface ShownOnCanvas {
   readonly page: string
   readonly pointer: Point | null
-  /** Where shapes are dragged to, by id; they are written when the drag ends. */
+  /** The new places of dragged shapes, by id. They are written when the drag ends. */
   readonly moving: Readonly<Record<string, Place>> | null
 }
 
@@ -29,7 +29,7 @@ const MOST_NAME = 64
 const COLOUR = /^#[0-9a-f]{6}$/i
 const OTHER_COLOUR = '#59636e'
 
-/** Returns who else is on the page. The relay does not check what others send, so members without the expected form are left out. */
+/** Returns the others on the page. The relay does not check awareness states, so malformed members are left out. */
 export function peersOn(pageId: string, states: ReadonlyMap<number, unknown>, own: number): readonly Peer[] {
   const peers: Peer[] = []
   for (const [clientId, state] of states) {
@@ -51,7 +51,7 @@ export function peersOn(pageId: string, states: ReadonlyMap<number, unknown>, ow
   return peers.toSorted((a, b) => a.clientId - b.clientId)
 }
 
-/** Shows others the page of this person, the selection and what is dragged. Sends at most ten states in a second, and always the last one. */
+/** Shows others this person's page, selection and dragged shapes. Sends at most ten states in a second, and always the last one. */
 export class OwnPresence {
   readonly #awareness: Awareness
   readonly #pageId: string

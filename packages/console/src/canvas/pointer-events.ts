@@ -2,7 +2,7 @@ import type { Side } from '@docrelay/model/canvas/geometry/anchors'
 import type { Pointer } from './pointer-gestures.ts'
 import type { Handle } from './resize.ts'
 
-/** A pointer event of the browser as gestures read it, in pixels from the corner of `place`. */
+/** Converts a pointer event of the browser to the form that gestures read, in pixels from the corner of `place`. */
 export function pointerOf(event: MouseEvent & Partial<Pick<PointerEvent, 'pointerId' | 'pointerType'>>, place: Element): Pointer {
   const { left, top } = place.getBoundingClientRect()
   const { pointerId = 0, pointerType = 'mouse', button, shiftKey } = event

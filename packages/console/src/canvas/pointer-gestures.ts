@@ -6,7 +6,7 @@ import { isConnectable, movedPlaces, type NewShape, type Place, placesOf } from 
 import { type Handle, resized } from './resize.ts'
 import { panned, toPage, zoomed } from './view-area.ts'
 
-/** What a pointer does while it is down. Points are those of the page, except `screen`, which is in pixels of the canvas. */
+/** The gesture of a pointer that is down. Points are those of the page, except `screen`, which is in pixels of the canvas. */
 type Gesture =
   | { readonly kind: 'pan'; readonly screen: Point }
   | { readonly kind: 'press'; readonly id: string; readonly from: Point; readonly screen: Point; readonly isOnlyLater: boolean }
@@ -25,7 +25,7 @@ export interface Reaching {
   readonly target: string | null
 }
 
-/** A pointer event as far as gestures need it; `x` and `y` in pixels of the canvas. */
+/** The members of a pointer event that gestures read; `x` and `y` in pixels of the canvas. */
 export interface Pointer extends Point {
   readonly pointerId: number
   readonly pointerType: string
@@ -126,7 +126,7 @@ export class PointerGestures {
     }
   }
 
-  /** Ends the gesture without writing anything, because the pointer is gone or the person does not want it. */
+  /** Ends the gesture without writing, because the pointer was lost or the person cancels it. */
   cancel(): void {
     this.#down.clear()
     this.#gesture = null
@@ -148,7 +148,7 @@ export class PointerGestures {
     view.value = isZoom ? zoomed(view.value, Math.exp(-dy / 300), at) : panned(view.value, dx, dy)
   }
 
-  /** The topmost shape at a point of the screen, or near it; `null`: none. */
+  /** Returns the topmost shape at or near a point of the screen; `null` when there is none. */
   shapeAt(screen: Point, pointerType = 'mouse'): string | null {
     const { view, drawing } = this.#editor
     const reach = (pointerType === 'touch' ? REACH_TOUCH : REACH_MOUSE) / view.value.scale
@@ -261,7 +261,7 @@ export class PointerGestures {
   }
 }
 
-/** The place of a new shape: the rectangle that was drawn for it, or the point of a click, with the size of its kind. */
+/** Returns the place of a new shape: the rectangle that was drawn for it, or the clicked point with the size of its kind. */
 function newPlace(kind: NewShape['kind'], at: Point, area: Bounds | null): Place {
   const [w, h] = area === null ? [0, 0] : [Math.round(area.right - area.left), Math.round(area.bottom - area.top)]
   if (area === null || w < LEAST_DRAWN || h < LEAST_DRAWN) {

@@ -2,7 +2,7 @@ import { type Point, rotated } from '@docrelay/model/canvas/geometry/bounds'
 import type { ShapeBox } from '@docrelay/model/canvas/geometry/shape-box'
 import type { Place } from './page-edits.ts'
 
-/** A handle at the edge of a box: which sides it moves, in the directions of the upright box. */
+/** A handle at the edge of a box: the sides that it moves, in the directions of the upright box. */
 export interface Handle {
   readonly x: -1 | 0 | 1
   readonly y: -1 | 0 | 1
@@ -17,7 +17,7 @@ export const HANDLES: readonly Handle[] = [
 
 const LEAST = 8
 
-/** Where a handle lies on its box. */
+/** Returns the position of a handle on its box. */
 export function handlePoint({ centre, width, height, rotation }: ShapeBox, { x, y }: Handle): Point {
   return rotated({ x: centre.x + (x * width) / 2, y: centre.y + (y * height) / 2 }, centre, rotation)
 }

@@ -25,7 +25,7 @@ export class Scene {
   readonly #bodies = new Map<string, Element>()
   readonly #labels = new Map<string, Element>()
   #order: readonly string[] = []
-  /** How many times a shape was drawn, since the beginning. */
+  /** How many times a shape has been drawn. */
   drawings = 0
 
   /** @param root an element that belongs to the scene alone */
@@ -33,7 +33,7 @@ export class Scene {
     this.#root = root
   }
 
-  /** Draws these shapes again, each in its old place, and removes those that are gone. A new shape is shown after `restack`. */
+  /** Draws these shapes again, each in its old place, and removes deleted ones. A new shape is shown after `restack`. */
   draw(ids: Iterable<string>, { valueOf, boxes }: Drawing): void {
     for (const id of ids) {
       const value = valueOf(id)
@@ -55,12 +55,12 @@ export class Scene {
       fill(sheet, elements.slice(at * ON_SHEET, (at + 1) * ON_SHEET))
   }
 
-  /** The shape as it is drawn now; `undefined` for a group and for what is not visible. */
+  /** Returns the present drawing of a shape; `undefined` for a group and for an invisible shape. */
   drawnOf(id: string): DrawnShape | undefined {
     return this.#drawn.get(id)
   }
 
-  /** The topmost shape at a point, or else the topmost one nearer to it than `reach`, in units of the page; `null`: none. */
+  /** Returns the topmost shape at a point, or else the topmost one nearer than `reach`, in units of the page; `null` when there is none. */
   at(point: Point, reach: number, isWanted: (id: string) => boolean = () => true): string | null {
     return this.#within(point, 0, isWanted) ?? this.#within(point, reach, isWanted)
   }

@@ -3,7 +3,7 @@ import type { ComponentProps, Ref } from 'preact'
 import { canvasTexts as texts } from './canvas.en.ts'
 import type { CanvasEditor } from './canvas-editor.ts'
 
-/** How many shapes before and after the active one are in the list. Each has its place among all shapes in `aria-posinset`. */
+/** How many shapes before and after the active one are in the list. `aria-posinset` gives the place of each among all shapes. */
 const AROUND = 60
 
 interface ListProps {
@@ -13,7 +13,7 @@ interface ListProps {
   readonly events: Pick<ComponentProps<'div'>, 'onKeyDown' | 'onKeyUp' | 'onBlur' | 'onCopy' | 'onCut' | 'onPaste'>
 }
 
-/** The shapes as a list in reading order, for the keyboard and for people who do not see the drawing. It has the focus while the canvas is used. */
+/** The shapes as a list in reading order, for the keyboard and for screen readers. The list has the focus while the canvas is used. */
 export function ShapeList({ editor, listRef, keysId, events }: ListProps) {
   const { order, active, selection } = editor
   const ids = order.value

@@ -6,7 +6,7 @@ type Undoable = Pick<LiveDocument, 'undoManager'>
 // A WeakMap: an entry lives as long as its document is open.
 const histories = new WeakMap<Undoable, Map<string, UndoManager>>()
 
-/** Returns the undo history of this person on a canvas page. It is the same one after another page was shown. */
+/** Returns the undo history of this person on a canvas page. It survives a change to another page. */
 export function undoHistoryOf(document: Undoable, pageId: string): UndoManager {
   const pages = histories.get(document) ?? new Map<string, UndoManager>()
   histories.set(document, pages)

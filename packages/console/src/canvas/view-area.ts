@@ -32,7 +32,7 @@ export function panned(view: View, dx: number, dy: number): View {
   return { ...view, left: view.left + dx / view.scale, top: view.top + dy / view.scale }
 }
 
-/** The view larger or smaller by a factor; what is under `at` on the screen stays there. */
+/** Returns the view scaled by a factor, with the same point of the page under `at` on the screen. */
 export function zoomed(view: View, factor: number, at: Point): View {
   const scale = Math.min(Math.max(view.scale * factor, LEAST_SCALE), MOST_SCALE)
   const held = toPage(view, at)
@@ -48,7 +48,7 @@ export function fitted(content: Bounds | null, { width, height }: Size): View {
   return { scale, left: left + (across - width / scale) / 2, top: top + (down - height / scale) / 2 }
 }
 
-/** Moves the view as little as needed to show `bounds`. When these are larger than the view, it shows their left upper corner. */
+/** Moves the view as little as needed to show `bounds`. For bounds larger than the view, it shows their left upper corner. */
 export function showing(view: View, bounds: Bounds, { width, height }: Size): View {
   const margin = MARGIN / 2 / view.scale
   const shift = (from: number, length: number, least: number, most: number) =>

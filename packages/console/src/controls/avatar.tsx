@@ -1,7 +1,7 @@
 import { Icon } from './icon.tsx'
 import { initialsOf, lettersOn } from './letters.ts'
 
-/** A person or an agent as a small disc. Colours are those of the cursor; letters are black or white, whichever reads better. */
+/** A person or an agent as a small disc in the colour of their cursor, with letters in black or white, whichever has more contrast. */
 export function Avatar({
   name,
   color,

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 /**
- * Keeps what stands in a field when the page is closed or loaded anew, before the page asks whether everything is saved, and when the address
- * changes, before what is shown for it closes the document.
+ * Calls `keep` to store the value of a field before the page unloads and asks about unsaved words, and on a change of the address before the view
+ * closes its document.
  */
 export function useBeforeLeaving(keep: () => void): void {
   const latest = useRef(keep)

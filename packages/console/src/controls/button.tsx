@@ -6,13 +6,13 @@ export interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void
   readonly children?: ComponentChildren
   readonly icon?: IconName
-  /** `primary` for the one that the person most likely wants, `danger` for what cannot be taken back, `quiet` without a frame. */
+  /** `primary` for the button that the person most likely wants, `danger` for an action that cannot be undone, `quiet` without a frame. */
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet'
   readonly type?: 'button' | 'submit'
   readonly disabled?: boolean
-  /** For a button that shows only an icon: what it does, read out and shown at the pointer. */
+  /** What the button does, for a button that shows only an icon: read out, and shown as a tooltip. */
   readonly label?: string
-  /** Of a button that stays pressed. */
+  /** Whether a toggle button is pressed; absent for other buttons. */
   readonly pressed?: boolean
   readonly title?: string
   readonly class?: string

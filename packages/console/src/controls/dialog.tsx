@@ -6,27 +6,27 @@ import { Button } from './button.tsx'
 export interface DialogProps {
   readonly title: string
   readonly children: ComponentChildren
-  /** Escape, the cross and the pointer beside the dialog. */
+  /** Called for Escape, for the close button and for a press beside the dialog. */
   readonly onClose: () => void
-  /** Buttons at the end, the most likely one last. */
+  /** Buttons at the end of the dialog, the most likely one last. */
   readonly actions?: ComponentChildren
-  /** As wide as the window lets it, for what stands side by side. */
+  /** Makes the dialog as wide as the window allows, for content side by side. */
   readonly isWide?: boolean
 }
 
-/** Asks the person for something; the page behind it cannot be used meanwhile. It is open as long as it is rendered. */
+/** A modal dialog, open as long as it is rendered. */
 export function Dialog({ title, children, actions, isWide = false, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  /** Who selects text and lets go beside the dialog does not leave it. */
+  /** Whether the pointer went down beside the dialog. Selecting text and releasing beside the dialog does not close it. */
   const wentDownBeside = useRef(false)
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
-    // The cross comes first in the order of Tab, but is not what a person wants who opens a dialog to fill it in.
+    // The close button is first in the Tab order, but a person who opens a dialog wants its first field.
     const first = dialog.current?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')
     first?.focus()
-    // What is known already is replaced by what is typed.
+    // Selects the present value, so that typing replaces it.
     if (first instanceof HTMLInputElement || first instanceof HTMLTextAreaElement) first.select()
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
@@ -56,7 +56,7 @@ export function Dialog({ title, children, actions, isWide = false, onClose }: Di
   )
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation of something that cannot be undone. */
 export function ConfirmDialog(props: {
   readonly title: string
   readonly text: ComponentChildren

@@ -1,13 +1,13 @@
 import type { RefObject } from 'preact'
 import { useId } from 'preact/hooks'
 
-/** A line of text with its label, what it is for, and what is wrong with it. */
+/** A text field with its label, a help text and an error text. */
 export function Field(props: {
   readonly label: string
   readonly value: string
   readonly onInput: (value: string) => void
   readonly type?: 'text' | 'search' | 'email'
-  /** The label is read out, but not shown. */
+  /** The label is read out by screen readers but not shown. */
   readonly hideLabel?: boolean
   readonly hint?: string
   readonly error?: string | null
@@ -25,7 +25,7 @@ export function Field(props: {
       <input
         id={id}
         ref={props.inputRef}
-        // The types of the library know one kind of input at a time.
+        // The types of Preact allow only one literal input type here.
         type={(props.type ?? 'text') as 'text'}
         value={props.value}
         placeholder={props.placeholder}

@@ -4,7 +4,7 @@ import { messages } from '../messages.en.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 
-/** Asks for values. Enter in a line submits, as the button does; the form is not submitted while `isDisabled`. */
+/** A dialog with a form. Enter in a text field submits, like the button; while `isDisabled` nothing is submitted. */
 export function FormDialog(props: {
   readonly title: string
   readonly action: string
@@ -13,7 +13,7 @@ export function FormDialog(props: {
   readonly onClose: () => void
   readonly isDisabled?: boolean
   readonly formClass?: string
-  /** A button for something else than submitting, before the others. */
+  /** A button that does not submit, placed before the others. */
   readonly other?: ComponentChildren
 }) {
   const form = useRef<HTMLFormElement>(null)
@@ -41,7 +41,7 @@ export function FormDialog(props: {
         }}
       >
         {props.children}
-        {/* By it Enter in a line submits; the button that is seen stands outside the form. */}
+        {/* Makes Enter in a text field submit; the visible submit button is outside the form. */}
         <button type="submit" hidden />
       </form>
     </Dialog>

@@ -1,6 +1,6 @@
 import { DRAWINGS, type IconName } from './drawings.ts'
 
-/** A drawing that says nothing by itself: what it means stands beside it as text or as a label. */
+/** A drawing that screen readers skip. Its meaning is given beside it, as text or as a label. */
 export function Icon({ name, class: extra = '' }: { readonly name: IconName; readonly class?: string }) {
   return (
     <svg class={`icon ${extra}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

@@ -15,12 +15,12 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
 /** A button that opens a list of actions. Arrow keys move, Enter chooses, Escape closes. */
 export function Menu(props: {
-  /** What the button is called where it shows only a drawing. */
+  /** The accessible name of the button, which shows only a drawing. */
   readonly label: string
-  /** The button shows a text, by which it is called. */
+  /** Whether the button shows a text, which is then its name. */
   readonly hasText?: boolean
   readonly items: readonly MenuItem[]
-  /** What the button shows; three dots when absent. */
+  /** The content of the button; three dots when absent. */
   readonly children?: ComponentChildren
   /** Text above the actions. */
   readonly heading?: ComponentChildren

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 
-/** A sentence that stands in the page, with what can be done about it. */
+/** A message in the page, with buttons for what the person can do about it. */
 export function Notice(props: {
   readonly kind: 'info' | 'warning' | 'danger'
   readonly children: ComponentChildren
@@ -18,7 +18,7 @@ export function Notice(props: {
   )
 }
 
-/** What is shown while something loads. It appears late, so that what loads at once does not flicker. */
+/** Shown while something loads. It appears with a delay, so that a quick load does not flicker. */
 export function Loading({ text }: { readonly text: string }) {
   return (
     <p class="loading" role="status">
@@ -27,7 +27,7 @@ export function Loading({ text }: { readonly text: string }) {
   )
 }
 
-/** A place where something would be if there were any. */
+/** Shown in place of an empty list. */
 export function Empty(props: { readonly title: string; readonly children?: ComponentChildren; readonly icon: IconName }) {
   return (
     <div class="empty">

@@ -20,14 +20,14 @@ describe('the pages of a document', () => {
     expect(pagesOf(ydoc)).toEqual([prose('a'), prose('b'), prose('d'), canvas('c')])
   })
 
-  it('[YDOC-1] are each there once, when an order holds an id twice, one without an entry, or lacks one', () => {
+  it('[YDOC-1] are listed once each, when an order repeats an id, holds an id without an entry, or lacks an id', () => {
     const ydoc = documentWith('a', 'b')
     ydoc.getArray('prosePageOrder').push(['a', 'gone'])
     ydoc.getMap('prosePages').set('late', { id: 'late', name: 'Late' })
     expect(idsOf(ydoc)).toEqual(['a', 'b', 'late'])
   })
 
-  it('move among those of their kind, and not beyond the ends', () => {
+  it('move among pages of their kind, and not beyond the ends', () => {
     const ydoc = documentWith('a', 'b', 'c')
     movePage(ydoc, prose('a'), 1)
     expect(idsOf(ydoc)).toEqual(['b', 'a', 'c'])
@@ -36,14 +36,14 @@ describe('the pages of a document', () => {
     expect(idsOf(ydoc)).toEqual(['b', 'a', 'c'])
   })
 
-  it('keep what else is known of them when they are renamed', () => {
+  it('keep their other members when they are renamed', () => {
     const ydoc = documentWith('a')
     ydoc.getMap('prosePages').set('a', { id: 'a', name: 'A', color: 'red' })
     renamePage(ydoc, prose('a'), 'Minutes')
     expect(ydoc.getMap('prosePages').get('a')).toEqual({ id: 'a', name: 'Minutes', color: 'red' })
   })
 
-  it('leave the list and every place of the order when they are deleted', () => {
+  it('are removed from the list and from every place of the order when they are deleted', () => {
     const ydoc = documentWith('a', 'b')
     ydoc.getArray('prosePageOrder').push(['a'])
     deletePage(ydoc, prose('a'))
@@ -51,7 +51,7 @@ describe('the pages of a document', () => {
     expect(ydoc.getArray('prosePageOrder').toArray()).toEqual(['b'])
   })
 
-  it('tell when they or the title change, until nobody listens', () => {
+  it('notify a listener of changes to them or to the title, until it is removed', () => {
     const ydoc = documentWith('a')
     let told = 0
     const end = watchPages(ydoc, () => told++)

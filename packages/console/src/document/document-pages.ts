@@ -24,7 +24,7 @@ export function setTitle(ydoc: YDoc, title: string): void {
   ydoc.getMap('metadata').set('title', title)
 }
 
-/** Returns the pages, text pages first. An order may hold an id twice or one that is no page, and may lack one. [YDOC-1] */
+/** Returns the pages, text pages first. Repeated ids and ids of no page in an order are skipped; pages that the order lacks come last. [YDOC-1] */
 export function pagesOf(ydoc: YDoc): readonly PageEntry[] {
   return KINDS.flatMap((kind) => {
     const pages = ydoc.getMap<unknown>(ROOTS[kind].pages)
@@ -48,7 +48,7 @@ export function renamePage(ydoc: YDoc, { id, kind }: PageEntry, name: string): v
   pages.set(id, { ...pages.get(id), id, name })
 }
 
-/** Moves a page among those of its kind by one place; `step` is -1 or 1. */
+/** Moves a page by one place among the pages of its kind; `step` is -1 or 1. */
 export function movePage(ydoc: YDoc, { id, kind }: PageEntry, step: -1 | 1): void {
   const ids = idsOf(ydoc, kind)
   const at = ids.indexOf(id)
@@ -70,7 +70,7 @@ export function deletePage(ydoc: YDoc, { id, kind }: PageEntry): void {
   })
 }
 
-/** Calls `changed` whenever the title or a list of pages changes; the returned function ends that. */
+/** Calls `changed` whenever the title or a list of pages changes; the returned function removes the listener. */
 export function watchPages(ydoc: YDoc, changed: () => void): () => void {
   const roots = [
     ydoc.getMap('metadata'),

@@ -11,7 +11,7 @@ import { reasonOf } from './saved-words.ts'
 import { useDocumentState, useOpening } from './use-live.ts'
 import './document.css'
 
-/** An open document: its pages, who is here, whether it is saved, and the panels beside it. */
+/** An open document: its pages, the people in it, its save state, and the panels beside it. */
 export function DocumentView(props: {
   readonly session: Session
   readonly documents: OpenDocuments
@@ -26,7 +26,7 @@ export function DocumentView(props: {
   const live = replaced ?? taken
   const opening = useOpening(live)
   useEffect(() => () => void documents.leave(live), [documents, live])
-  // Most documents open at a text page, and nothing else is as large: it comes while the content is on its way.
+  // Most documents open at a text page, whose code is the largest, so it loads while the content is on its way.
   useEffect(ProsePage.preload, [])
 
   const { gone } = live
@@ -79,7 +79,7 @@ export function DocumentView(props: {
   )
 }
 
-/** What is shown until there is content: also why there is none yet, since some waits last a minute. */
+/** Shown until the content has arrived. It also says why the content is late, since some waits last a minute. */
 function Waiting({ live }: { readonly live: LiveDocument }) {
   const { link, error } = useDocumentState(live)
   const reason = link === 'waiting' ? reasonOf(error) : null

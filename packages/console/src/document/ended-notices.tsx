@@ -14,7 +14,7 @@ interface EndedProps {
   readonly title: string
 }
 
-/** What a person does with words that the document does not take any more: one thing at a time, and what went wrong. */
+/** Actions for words that the document does not accept any more. One action runs at a time; its error is kept. */
 function useKeeping({ session, live, title }: EndedProps) {
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
@@ -35,7 +35,7 @@ function useKeeping({ session, live, title }: EndedProps) {
   }
   return {
     problem,
-    /** The buttons: to drop the words by `discard`, and to keep them. */
+    /** The buttons that drop the words by `discard`, or keep them. */
     choices: (discard: () => Promise<void>) => (
       <>
         <Button disabled={busy} onClick={() => void run(discard)}>
@@ -49,7 +49,7 @@ function useKeeping({ session, live, title }: EndedProps) {
   }
 }
 
-/** Says that the document is not there for this person any more. What is shown stays readable, and words that were not saved can be kept. */
+/** Says that the document is gone for this person. Its content stays readable, and unsaved words can be kept. */
 export function GoneNotice({ gone, ...props }: EndedProps & { readonly gone: GoneEvent }) {
   const { reason, successor, unsaved } = gone
   const text = messages.document
@@ -80,7 +80,7 @@ export function GoneNotice({ gone, ...props }: EndedProps & { readonly gone: Gon
   )
 }
 
-/** Says that what is here and what the relay has cannot be joined, and lets the person choose. Nothing happens by itself. */
+/** Says that the local content and the relay's cannot be merged, and lets the person choose. Nothing happens without a choice. */
 export function DivergedNotice({
   diverged,
   onReplaced,

@@ -1,22 +1,22 @@
 import type { LiveDocument } from '@docrelay/client'
 
-/** A file on its way into the document, or one that did not get there. */
+/** A file that is being sent into the document, or that failed. */
 export interface FileUnderWay {
   readonly key: number
   readonly name: string
   readonly sizeBytes: number
-  /** The page on which it is put. */
+  /** The page into which the file goes. */
   readonly pageId: string
   readonly state: 'waiting' | 'sending' | 'failed'
-  /** Why it failed. */
+  /** Why the file failed; `null` while it has not. */
   readonly problem: string | null
 }
 
-/** The files on their way into one document. They go on when the page or the panel in which they were chosen is left. */
+/** The files that are being sent into one document. Sending continues when the person leaves the page or panel in which the files were chosen. */
 export class FilesUnderWay {
   #files: readonly FileUnderWay[] = []
   readonly #aborts = new Map<number, AbortController>()
-  /** Who is told of changes, with the files that it shows to the person. */
+  /** Each listener, with a function that says which files its view shows to the person. */
   readonly #watchers = new Map<() => void, (file: FileUnderWay) => boolean>()
   #made = 0
 
@@ -24,12 +24,12 @@ export class FilesUnderWay {
     return this.#files
   }
 
-  /** Whether some are neither in the document nor failed. */
+  /** Whether a file is neither in the document nor failed yet. */
   get isSending(): boolean {
     return this.#files.some(({ problem }) => problem === null)
   }
 
-  /** Those that failed while nothing on the screen shows them. */
+  /** The failed files that no view shows. */
   get unseen(): readonly FileUnderWay[] {
     const shown = [...this.#watchers.values()]
     return this.#files.filter((file) => file.problem !== null && !shown.some((shows) => shows(file)))
@@ -44,7 +44,7 @@ export class FilesUnderWay {
     }
   }
 
-  /** Sends a file when its turn comes, unless it is given up before. `send` resolves with why it failed, or `null`. */
+  /** Sends a file when `turn` has resolved, unless the file is dropped before. `send` resolves with the reason of a failure, or `null`. */
   async take(
     file: Pick<FileUnderWay, 'name' | 'sizeBytes' | 'pageId'>,
     send: (stop: AbortSignal) => Promise<string | null>,
@@ -64,7 +64,7 @@ export class FilesUnderWay {
     else this.#change(key, { state: 'failed', problem })
   }
 
-  /** Gives a file up, or closes the note on one that failed. */
+  /** Cancels a file that is being sent, or closes the note about a failed one. */
   drop(key: number): void {
     this.#aborts.get(key)?.abort()
     this.#aborts.delete(key)
@@ -81,7 +81,7 @@ export class FilesUnderWay {
   }
 }
 
-// A document that nobody has open any more takes its entry with it.
+// A WeakMap: an entry lives as long as its document is open.
 const underWay = new WeakMap<LiveDocument, FilesUnderWay>()
 
 export function filesUnderWay(document: LiveDocument): FilesUnderWay {

@@ -18,7 +18,7 @@ import { useDiverged, useGone, useLevel, usePages, usePresent } from './use-live
 export const ProsePage = lazyView<PageViewProps>(async () => (await import('../prose/prose-page.tsx')).ProsePage)
 const CanvasPage = lazyView<PageViewProps>(async () => (await import('../canvas/canvas-page.tsx')).CanvasPage)
 
-/** A document with content: what is above the page, the page, and the panel beside it. */
+/** A document with content: the bar above the page, the page, and the panel beside it. */
 export function OpenDocument({
   session,
   live,
@@ -43,7 +43,7 @@ export function OpenDocument({
   const { followed, dropped } = shownOf(live)
   const page = pages.find(({ id }) => id === pageId) ?? pages[0] ?? null
   const readOnly = level === 'view' || gone !== null
-  // A page of text takes dropped files itself, at the place where they are dropped.
+  // A text page handles dropped files itself, at the place of the drop.
   const takesFiles = page?.kind === 'canvas' && !readOnly
 
   const show = (id: string | null, beside: Panel | null): void =>
@@ -55,7 +55,7 @@ export function OpenDocument({
     if (user !== undefined) live.awareness.setLocalStateField('user', { ...user, page: page?.id ?? null })
   }, [live, page?.id])
   useEffect(() => {
-    // Words that are nowhere else are left by the person alone.
+    // A document with words that are nowhere else stays on the screen until the person leaves it.
     if (gone?.reason !== 'restored' || gone.successor === null || gone.unsaved) return
     session.announce(text.followed)
     session.go({ view: 'document', id: gone.successor, pageId: page?.id ?? null, panel })
@@ -148,7 +148,7 @@ export function OpenDocument({
   )
 }
 
-/** Says what the person may do when that changes under an open page. */
+/** Announces a change of the person's level while the page is open. */
 function useLevelNews(session: Session, level: LiveDocument['level']): void {
   const before = useRef(level)
   useEffect(() => {

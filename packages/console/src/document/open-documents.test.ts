@@ -7,7 +7,7 @@ import { OpenDocuments } from './open-documents.ts'
 
 const ANN = { sub: 'ann', name: 'Ann', workspace: 'w', color: '#8250df' }
 
-/** The documents of a page, and an issuer and a relay that the test plays. */
+/** The open documents of a page, with an issuer and a relay that the test controls. */
 function bench() {
   let isSignedIn = true
   const token = () => {
@@ -17,7 +17,7 @@ function bench() {
   const played = playedRelay({ token })
   const { relay, sockets, advance } = played
   const documents = new OpenDocuments(relay, ANN)
-  /** The issuer gives no token any more, and the relay ends the connection. */
+  /** Makes the issuer refuse tokens, and ends the connection. */
   const signInEnds = async () => {
     isSignedIn = false
     sockets.at(-1)?.onclose?.({ code: 4401, reason: 'token-expired' } as never)
@@ -30,7 +30,7 @@ function bench() {
   return { ...played, documents, signInEnds, signInAgain }
 }
 
-it('[CON-21] [CON-22] a document that is left while the sign-in has ended stays open, counts as unsaved, and is sent after signing in again', async () => {
+it('[CON-21] [CON-22] a document left after the sign-in ended stays open as unsaved, and is sent after signing in again', async () => {
   const { relay, documents, sockets, settled, says, signInEnds, signInAgain } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -50,7 +50,7 @@ it('[CON-21] [CON-22] a document that is left while the sign-in has ended stays 
   await relay.close()
 })
 
-it('[CON-22] a document that is left with words that the relay has refused is closed, since the person has been told', async () => {
+it('[CON-22] a document left with words whose refusal was shown to the person is closed', async () => {
   const { relay, documents, says } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -66,7 +66,7 @@ it.each([
   ['a document that was deleted and made anew', refusal('ERR_LINEAGE')],
   ['a document that is full', refusal('ERR_DOC_FULL')],
 ])(
-  '[CON-24] words that are refused after the person had left are told wherever the person is, and kept until they were seen: %s',
+  '[CON-24] words refused after the person left the document are reported in every view, and kept until seen: %s',
   async (_, frame) => {
     const { relay, documents, says } = bench()
     const live = documents.take('minutes')
@@ -86,7 +86,7 @@ it.each([
   },
 )
 
-it('[CON-24] a document whose words the relay takes after all is told of no more, and closed', async () => {
+it('[CON-24] a document whose refused words the relay accepts later is not reported any more, and closed', async () => {
   const { relay, documents, says, sockets, settled } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -103,7 +103,7 @@ it('[CON-24] a document whose words the relay takes after all is told of no more
   await relay.close()
 })
 
-it('[CON-24] nothing is told of a document without words of the person that is gone, or was never there, when it has been left', async () => {
+it('[CON-24] a document that is left without words of the person is not reported, also when it did not exist', async () => {
   const { relay, documents, says } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -116,7 +116,7 @@ it('[CON-24] nothing is told of a document without words of the person that is g
   await relay.close()
 })
 
-/** Words and files that the page has for a document: what is sent ends as the test says. */
+/** Starts to send a file. The test resolves the sending. */
 function sending(underWay: ReturnType<typeof filesUnderWay>) {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const stops: AbortSignal[] = []
@@ -127,7 +127,7 @@ function sending(underWay: ReturnType<typeof filesUnderWay>) {
   return { taken: underWay.take({ name: 'a.txt', sizeBytes: 1, pageId: 'p' }, send), resolve, stops }
 }
 
-it('[CON-22] [CON-33] a document that is left with a file on its way stays open until the file and what it brings is saved', async () => {
+it('[CON-22] [CON-33] a document left while a file is being sent stays open until the file and its edit are saved', async () => {
   const { relay, documents, says, settled, sockets } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -146,7 +146,7 @@ it('[CON-22] [CON-33] a document that is left with a file on its way stays open 
   await relay.close()
 })
 
-it('[CON-33] a file that failed while nothing showed it is told until its note is closed, and is no unsaved word', async () => {
+it('[CON-33] a file that failed unseen is reported until its note is closed, and does not count as unsaved', async () => {
   const { relay, documents, says } = bench()
   const live = documents.take('minutes')
   await says(...joined('minutes'), syncAckFrame(1))
@@ -172,7 +172,7 @@ it('[CON-33] a file that failed while nothing showed it is told until its note i
   await relay.close()
 })
 
-it('[CON-33] a file that is given up is neither sent to its end nor told as failed', async () => {
+it('[CON-33] a cancelled file is neither sent to its end nor reported as failed', async () => {
   const { relay, documents } = bench()
   const underWay = filesUnderWay(documents.take('minutes'))
   const first = sending(underWay)

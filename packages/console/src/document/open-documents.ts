@@ -2,15 +2,18 @@ import type { LiveDocument, Relay } from '@docrelay/client'
 import type { Person } from '../app/views.ts'
 import { type FileUnderWay, filesUnderWay } from './files-under-way.ts'
 
-/** Open documents of the page. One that is left with unsaved words stays open until they are durable, and is taken up again meanwhile. */
+/**
+ * The open documents of the page. A document left with unsaved words stays open until they are durable; opening it again meanwhile gives the same
+ * object.
+ */
 export class OpenDocuments {
   readonly #relay: Relay
   readonly #person: Person
   readonly #open = new Map<string, LiveDocument>()
   readonly #shown = new Set<LiveDocument>()
-  /** Every document that is not closed yet, with what ends the watch over its files. */
+  /** Every document that is not closed yet, with the function that stops watching its files. */
   readonly #watched = new Map<LiveDocument, () => void>()
-  /** Documents that were refused after the person had left them, with words that are nowhere else. */
+  /** Documents with words that are nowhere else, which the relay refused after the person had left. */
   readonly #refused = new Set<LiveDocument>()
   readonly #watchers = new Set<() => void>()
 
@@ -19,23 +22,23 @@ export class OpenDocuments {
     this.#person = person
   }
 
-  /** Whether anything that was typed, or a file, is not durable on the relay. */
+  /** Whether any words or files are not durable on the relay. */
   get unsaved(): boolean {
     if ([...this.#watched.keys()].some((document) => filesUnderWay(document).isSending)) return true
     return [...this.#open.values()].some(({ state, gone }) => gone?.unsaved ?? state.saved !== 'saved')
   }
 
-  /** Files that did not get into their document, and that nothing on the screen shows. */
+  /** Files that failed and that no view shows. */
   get failedFiles(): readonly { readonly document: LiveDocument; readonly file: FileUnderWay }[] {
     return [...this.#watched.keys()].flatMap((document) => filesUnderWay(document).unseen.map((file) => ({ document, file })))
   }
 
-  /** Documents whose words the relay did not take while nothing on the screen showed them. Each stays open until the person has seen it. */
+  /** Documents whose words the relay refused while no view showed them. Each stays open until the person has seen it. */
   get refused(): readonly LiveDocument[] {
     return [...this.#refused]
   }
 
-  /** Calls `changed` when there may be others of `failedFiles` or `refused`. */
+  /** Calls `changed` when `failedFiles` or `refused` may have changed; the returned function removes the listener. */
   watch(changed: () => void): () => void {
     this.#watchers.add(changed)
     return () => void this.#watchers.delete(changed)
@@ -48,21 +51,21 @@ export class OpenDocuments {
     return document
   }
 
-  /** Opens a document anew that has ended for this person, who may be let in by now. */
+  /** Opens a document again that ended for this person, who may have got access since. */
   again(former: LiveDocument): LiveDocument {
     this.#open.delete(former.id)
     return this.take(former.id)
   }
 
-  /** Shows another object for the same document, for example after the local words were dropped. */
+  /** Replaces the live document by another one with the same id, for example after the local words were dropped. */
   replace(former: LiveDocument, document: LiveDocument): void {
     this.#shown.delete(former)
     this.#keep(document)
   }
 
   /**
-   * Closes the document when its words are durable or cannot become so, unless it is shown again before that. Words that the relay refuses
-   * only now are kept for the person, who does not know of it. [CON-24]
+   * Closes the document when its words are durable or cannot become durable, unless it is shown again before that. Keeps it open when the relay
+   * refuses words only now, since the person does not know yet. [CON-24]
    */
   async leave(document: LiveDocument): Promise<void> {
     this.#shown.delete(document)
@@ -76,7 +79,7 @@ export class OpenDocuments {
     await document.close()
   }
 
-  /** Tells of it until it is shown again, or until the relay has taken the words after all. */
+  /** Lists the document in `refused` until it is shown again, or until the relay has accepted the words after all. */
   #tellRefused(document: LiveDocument): void {
     this.#refused.add(document)
     const end = document.on('state', () => {
@@ -104,15 +107,18 @@ export class OpenDocuments {
   }
 }
 
-/** Whether a document has words that the relay refuses and that are lost when it is closed: of one that is gone nobody would look for a copy on the device. */
+/**
+ * Whether closing the document would lose words that the relay refuses. A copy on the device counts only for a document that still exists, since
+ * nobody would look for the copy of a document that is gone.
+ */
 function isLosing({ gone, diverged, state }: LiveDocument): boolean {
   return gone?.unsaved ?? (state.saved === 'refused' && diverged !== null && state.localCopy !== 'on')
 }
 
 /**
- * Resolves when everything is durable, or when the relay refuses it or has no such document for this person. A connection that stopped
- * decides nothing: after signing in again the words are sent. Files that are on their way are words to come, and the note on one that
- * failed is kept until it is closed.
+ * Resolves when everything is durable, or when the relay refuses it or has no such document for this person. Does not resolve while a connection
+ * has merely stopped, because the words are sent after signing in again. Waits also for files that are being sent, and until the notes about
+ * failed ones are closed.
  */
 function settled(document: LiveDocument): Promise<void> {
   return new Promise((resolve) => {
@@ -125,7 +131,7 @@ function settled(document: LiveDocument): Promise<void> {
     const underWay = filesUnderWay(document)
     const ends = [document.on('state', look)]
     ends.push(underWay.watch(look))
-    // Sends at once what was gathered; whether that worked is in the state.
+    // Sends the gathered edits at once. An error of `flush` shows in the state as well.
     document.flush().catch(() => {})
     look()
   })

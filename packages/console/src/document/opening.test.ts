@@ -7,7 +7,7 @@ import { type Opening, watchOpening } from './opening.ts'
 
 const ANN = { sub: 'ann', name: 'Ann', workspace: 'w', color: '#8250df' }
 
-/** A page that opens a document. `mayAsk`: whether the issuer gives a token. */
+/** A page that opens a document. `mayAsk` says whether the issuer gives a token. */
 function bench(mayAsk = () => true) {
   const token = () => {
     if (!mayAsk()) throw new NeedsSignIn()
@@ -20,7 +20,7 @@ function bench(mayAsk = () => true) {
   return { ...played, documents, told, watch }
 }
 
-it('[CON-21] [CON-24] a document that could not be opened without a sign-in is shown after signing in again', async () => {
+it('[CON-21] [CON-24] a document that failed to open without a sign-in is shown after signing in again', async () => {
   let isSignedIn = false
   const { relay, documents, told, watch, says, settled } = bench(() => isSignedIn)
   watch(documents.take('plan'))
@@ -34,7 +34,7 @@ it('[CON-21] [CON-24] a document that could not be opened without a sign-in is s
   await relay.close()
 })
 
-it('[CON-24] a document that the person may not read is opened anew by another try, and shown when the person may', async () => {
+it('[CON-24] a document that the person may not read opens at a later try, once the person may', async () => {
   const { relay, documents, told, watch, says } = bench()
   const first = documents.take('plan')
   const end = watch(first)

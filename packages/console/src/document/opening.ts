@@ -2,18 +2,18 @@ import type { LiveDocument, RelayError } from '@docrelay/client'
 import type { ErrorWords } from '../app/error-texts.en.ts'
 import { wordsOf } from '../app/error-words.ts'
 
-/** Where an opened document stands. */
+/** The progress of opening a document. */
 export type Opening =
   | { readonly kind: 'opening' }
   | { readonly kind: 'open' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'failed'; readonly words: ErrorWords; readonly isFinal: boolean }
 
-/** Tells where the document stands from now on, until the returned function is called. */
+/** Calls `tell` with each step of the opening, until the returned function is called. */
 export function watchOpening(live: LiveDocument, tell: (opening: Opening) => void): () => void {
   let ends = (): void => {}
   let isOver = false
-  // `ready` settles once. What failed may come all the same: by another attempt, or when the person has signed in again.
+  // `ready` settles only once. After a rejection the document may still open, at another try or when the person has signed in again.
   const later = (): void => {
     const { link, error } = live.state
     if (link === 'live') {

@@ -14,7 +14,7 @@ export function PageTabs(props: {
   readonly pages: readonly PageEntry[]
   readonly shown: PageEntry | null
   readonly readOnly: boolean
-  /** Of the element that shows the page. */
+  /** Id of the element that shows the page. */
   readonly panelId: string
   readonly onShow: (id: string) => void
 }) {
@@ -22,9 +22,9 @@ export function PageTabs(props: {
   const text = messages.document
   const list = useRef<HTMLDivElement>(null)
   const [asking, setAsking] = useState<{ readonly what: 'rename' | 'delete'; readonly id: string } | null>(null)
-  // Another page may be shown meanwhile, to who follows somebody.
+  // The dialog is about a page by its id, because following somebody may show another page meanwhile.
   const asked = pages.find(({ id }) => id === asking?.id)
-  // Nor is it asked again when somebody brings the page back.
+  // Closes the dialog for good when its page is deleted, so that it does not open again when somebody restores the page.
   if (asking !== null && asked === undefined) setAsking(null)
 
   const add = (kind: PageEntry['kind'], word: string): void => {

@@ -13,7 +13,7 @@ const SharingPanel = lazyView<PanelProps>(async () => (await import('../sharing/
 const OutlinePanel = lazyView<PanelProps>(async () => (await import('../prose/outline.tsx')).OutlinePanel)
 const FilesPanel = lazyView<PanelProps>(async () => (await import('../files/files-panel.tsx')).FilesPanel)
 
-/** One button for each panel; pressed while it is shown. */
+/** One button for each panel, pressed while its panel is shown. */
 export function PanelButtons({
   panel,
   onShow,
@@ -38,7 +38,7 @@ export function PanelButtons({
   )
 }
 
-/** What stands beside the page. */
+/** The panel beside the page. */
 export function SidePanel(props: {
   readonly panel: Panel
   readonly session: Session

@@ -9,7 +9,7 @@ import type { Present } from './present.ts'
 
 const SHOWN = 4
 
-/** Who else is in the document, as discs; one of them can be followed. */
+/** The other people and agents in the document, as discs. A person can be followed. */
 export function PeopleBar({
   session,
   live,
@@ -51,7 +51,7 @@ export function PeopleBar({
   )
 }
 
-/** Says who comes and who leaves, but not who was there before. */
+/** Announces who joins and who leaves, but not who was there before. */
 function useComings(session: Session, present: readonly Present[]): void {
   const before = useRef<readonly Present[] | null>(null)
   useEffect(() => {

@@ -8,11 +8,11 @@ import { messages } from '../messages.en.ts'
 import { savedWords } from './saved-words.ts'
 import { useDocumentState, useGone } from './use-live.ts'
 
-/** So often at most is the word read out: it changes with every few keys. */
+/** Shortest time between two announcements of the word, which changes with every few keys. */
 const TOLD_EVERY_MS = 5_000
 const BANNER_AFTER_MS = 5_000
 
-/** One word with a drawing: whether what was typed is safe. More is shown at the pointer and on request. */
+/** One word with a drawing: whether everything typed is saved. A tooltip and a press show more. */
 export function SavedBadge({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
   const state = useDocumentState(live)
   const gone = useGone(live)
@@ -51,7 +51,7 @@ export function SavedBadge({ session, live }: { readonly session: Session; reado
   )
 }
 
-/** Stands above the page when something has not been saved for a while. */
+/** A banner above the page when something has been unsaved for a while. */
 export function UnsavedBanner({ session, live }: { readonly session: Session; readonly live: LiveDocument }) {
   const state = useDocumentState(live)
   const gone = useGone(live)
@@ -63,7 +63,7 @@ export function UnsavedBanner({ session, live }: { readonly session: Session; re
     const timer = setTimeout(() => setDue(true), Math.max(0, unsavedSince + BANNER_AFTER_MS - session.now()))
     return () => clearTimeout(timer)
   }, [unsavedSince])
-  // A refusal, and a document that has gone, have notices of their own, with what can be done.
+  // A refused edit and a document that is gone have notices of their own, with actions.
   if (!due || unsavedSince === null || state.saved === 'refused' || gone !== null) return null
   const text = messages.document
   const waits = state.link === 'waiting' || state.link === 'stopped'
@@ -74,7 +74,7 @@ export function UnsavedBanner({ session, live }: { readonly session: Session; re
   )
 }
 
-/** The word as it was at most so long ago: a new one is told at once when the last one is old enough. */
+/** Returns the word, changed at most once per `TOLD_EVERY_MS`. A new word is returned at once when the last change is older. */
 function useSlowly(word: string, now: () => number): string {
   const [told, setTold] = useState(word)
   const at = useRef(0)

@@ -8,7 +8,7 @@ const SAVED: State = { link: 'live', saved: 'saved', unsavedSince: null, error: 
 const error = (code: RelayErrorCode) => new RelayError(code, `the relay says ${code}`)
 const text = messages.document
 
-describe('the word about what was typed', () => {
+describe('the words about the save state', () => {
   it.each<[string, Partial<State>, string]>([
     ['good when everything is durable', {}, 'Saved good'],
     ['not good without a connection, even when nothing is unsaved', { link: 'waiting' }, 'Offline bad'],
@@ -16,12 +16,12 @@ describe('the word about what was typed', () => {
     ['busy while edits are on their way', { saved: 'saving', unsavedSince: 1 }, 'Saving … busy'],
     ['bad when edits are only here', { saved: 'local', link: 'waiting', unsavedSince: 1 }, 'Not saved bad'],
     ['bad when the relay refuses them', { saved: 'refused', unsavedSince: 1 }, 'Not accepted bad'],
-  ])('[CON-22] is %s', (_, state, told) => {
+  ])('[CON-22] are %s', (_, state, told) => {
     const { word, tone } = savedWords({ ...SAVED, ...state })
     expect(`${word} ${tone}`).toBe(told)
   })
 
-  it('[CON-22] comes with since when, why, and that the device keeps no copy', () => {
+  it('[CON-22] say since when, why, and that the device keeps no copy', () => {
     const state: State = {
       ...SAVED,
       saved: 'local',
@@ -31,11 +31,11 @@ describe('the word about what was typed', () => {
       error: error('ERR_WORKSPACE_CONNECTION_LIMIT'),
     }
     expect(savedWords(state).sentences).toEqual([text.savedWhy.local, text.since(1), text.reasons.full, text.copyOff])
-    // Nobody wants a copy of a document that was taken back.
+    // A document that is gone needs no copy on the device.
     expect(savedWords(state, true).sentences).toEqual([text.savedWhy.local, text.since(1), text.reasons.full])
   })
 
-  it('[CON-22] has a reason in words for what people meet, and the words of the relay for the rest', () => {
+  it('[CON-22] give common reasons in plain words, and other reasons in the words of the relay', () => {
     expect(reasonOf(null)).toBeNull()
     expect(reasonOf(error('ERR_EDITOR_LIMIT'))).toBe(text.reasons.editors)
     expect(reasonOf(error('TOKEN_REVOKED'))).toBe(text.reasons.signIn)

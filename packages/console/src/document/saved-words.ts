@@ -4,18 +4,18 @@ import { messages } from '../messages.en.ts'
 
 type DocumentState = LiveDocument['state']
 
-/** How the state of a document is told: one word with its drawing, and sentences for who wants to know more. */
+/** The state of a document for people: one word with its drawing, and sentences with details. */
 export interface SavedWords {
   readonly word: string
   readonly icon: IconName
   readonly tone: 'good' | 'busy' | 'bad'
-  /** Since when, why, and what to do. */
+  /** Since when it is so, why, and what to do. */
   readonly sentences: readonly string[]
 }
 
 /**
- * Tells whether words are safe and whether there is a connection, which are two things: a document may be saved without one. `isGone`: the
- * document is not there for this person any more, so that a copy on the device is not wanted.
+ * Returns the words about the save state and the connection. The two are independent: a document may be saved without a connection. `isGone`: the
+ * document is gone for this person, so a missing copy on the device is not mentioned.
  */
 export function savedWords({ link, saved, unsavedSince, error, localCopy }: DocumentState, isGone = false): SavedWords {
   const text = messages.document
@@ -35,7 +35,7 @@ export function savedWords({ link, saved, unsavedSince, error, localCopy }: Docu
   return { word: text.saved[saved], icon, tone: 'bad', sentences: told(text.savedWhy[saved], since, because, copy) }
 }
 
-/** Says in plain words why there is no connection, or why the relay refuses. */
+/** Returns in plain words why there is no connection, or why the relay refuses an edit. */
 export function reasonOf(error: DocumentState['error']): string | null {
   if (error === null) return null
   const text = messages.document.reasons

@@ -4,7 +4,7 @@ import { useBeforeLeaving } from '../controls/before-leaving.ts'
 import { messages } from '../messages.en.ts'
 import { setTitle } from './document-pages.ts'
 
-/** The title as a heading that can be written in. It is stored when the person is done with it, so that others do not see it letter by letter. */
+/** The title as a heading that can be edited. It is stored when the person leaves the field, so that others do not see it letter by letter. */
 export function TitleField({
   live,
   title,

@@ -44,11 +44,11 @@ export function useDiverged(live: LiveDocument): DivergedEvent | null {
     setDiverged(live.diverged)
     return live.on('diverged', setDiverged)
   }, [live])
-  // The relay may take later what it refused, for example when the person may write again.
+  // The relay may accept the refused edit later, for example when the person may write again.
   return useDocumentState(live).saved === 'refused' ? diverged : null
 }
 
-/** The files on their way into the document, or onto one of its pages, which the caller shows to the person. */
+/** The files that are being sent into the document, or onto one of its pages. The calling view must show them to the person. */
 export function useFilesUnderWay(live: LiveDocument, pageId?: string): readonly FileUnderWay[] {
   const underWay = filesUnderWay(live)
   const [files, setFiles] = useState(underWay.files)
@@ -57,7 +57,7 @@ export function useFilesUnderWay(live: LiveDocument, pageId?: string): readonly 
   return files.filter(isShown)
 }
 
-/** The title and the pages, as they are now. */
+/** The present title and pages. */
 export function usePages(live: LiveDocument): { readonly title: string; readonly pages: readonly PageEntry[] } {
   const read = () => ({ title: titleOf(live.ydoc), pages: pagesOf(live.ydoc) })
   const [shown, setShown] = useState(read)
@@ -68,7 +68,7 @@ export function usePages(live: LiveDocument): { readonly title: string; readonly
   return shown
 }
 
-/** The others in the document: people, each once however many tabs they have, and agents. */
+/** The others in the document: agents, and people, each person once however many tabs they have. */
 export function usePresent(live: LiveDocument): readonly Present[] {
   const [present, setPresent] = useState<readonly Present[]>([])
   useEffect(() => {

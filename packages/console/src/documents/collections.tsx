@@ -10,10 +10,10 @@ import { FormDialog } from '../controls/form-dialog.tsx'
 import { messages } from '../messages.en.ts'
 
 const texts = messages.documents
-/** No id of a collection: those that the console makes are UUIDs, and an id has at least one character. */
+/** Values that are no collection id: the console makes UUIDs, and an id has at least one character. */
 const [NONE, NEW] = ['', ' new']
 
-/** Asks into which collection a document goes, which may be a new one. */
+/** Asks into which collection, old or new, a document goes. */
 export function MoveDialog(props: {
   readonly session: Session
   readonly document: DocumentMetadata
@@ -54,7 +54,7 @@ export function MoveDialog(props: {
   )
 }
 
-/** A button that gives a collection another name. Its documents keep their place: they know its id. */
+/** A button that renames a collection. Its documents refer to it by id and are not changed. */
 export function RenameCollection(props: {
   readonly session: Session
   readonly collection: CollectionDefinition
@@ -100,7 +100,7 @@ export function RenameCollection(props: {
   )
 }
 
-/** A button that removes a collection, after asking. */
+/** A button that removes a collection, after a confirmation. */
 export function RemoveCollection(props: {
   readonly session: Session
   readonly collection: CollectionDefinition
@@ -112,7 +112,7 @@ export function RemoveCollection(props: {
   const removing = useAction()
   const remove = () =>
     removing.run(async () => {
-      // A document keeps the id of its collection, by which nothing would find it any more.
+      // Takes the documents out first; a document would keep the id of a removed collection and be in no list of a collection.
       for (const document of await relay.collections.documents(id))
         if (document.access !== 'view') await relay.documents.setCollection(document.id, null)
       const { collections, version } = await relay.collections.get()

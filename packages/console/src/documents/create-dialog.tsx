@@ -12,7 +12,7 @@ export function CreateDialog({
   onClose,
 }: {
   readonly session: Session
-  /** The collection that the person looks at; the new document goes there, so that it does not seem lost. */
+  /** The collection that the person looks at. The new document goes there, so that it appears in the list. */
   readonly collectionId: string | null
   readonly onClose: () => void
 }) {

@@ -4,7 +4,7 @@ import { DocumentList, type ListState } from './document-list.ts'
 
 const document = (id: string): DocumentMetadata => ({ id, name: id, collectionId: null }) as DocumentMetadata
 
-it('[CON-25] what events tell while the list is loading is not undone by the answer, which may be older', async () => {
+it('[CON-25] an event during the loading of the list is not undone by the answer, which may be older', async () => {
   const listeners = new Map<string, (event: object) => void>()
   let answer: (found: object) => void = () => {}
   const relay = {

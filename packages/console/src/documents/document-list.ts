@@ -1,10 +1,10 @@
 import type { DocumentMetadata, Relay } from '@docrelay/client'
 import { sentenceOf } from '../app/error-words.ts'
 
-/** What the list shows: all documents, those of a collection, or those whose title has the words. */
+/** What the list shows: all documents, those of a collection, or those whose title contains `q`. */
 export interface ListQuery {
   readonly q: string
-  /** `null` for every collection and none; the empty text for documents in none. */
+  /** `null`: documents in any collection or none. The empty text: documents in no collection. */
   readonly collectionId: string | null
 }
 
@@ -18,8 +18,8 @@ export interface ListState {
 const PAGE = 50
 
 /**
- * The documents that a query finds, page by page, kept up to date by the events of the workspace. Pages that were loaded stay when it loads
- * again after an interruption.
+ * The documents that a query finds, loaded page by page and updated by the events of the workspace. A reload after an interruption keeps the
+ * number of loaded pages.
  */
 export class DocumentList {
   #state: ListState = { documents: [], next: null, status: 'loading', error: null }
@@ -28,7 +28,7 @@ export class DocumentList {
   readonly #changed: (state: ListState) => void
   readonly #ended = new AbortController()
   readonly #off: (() => void)[]
-  /** For each load that still runs: the documents of which events have told since it began, as its answer may be older; `null`: deleted. */
+  /** For each running load: the documents of events since it began, since its answer may be older than the events; `null`: deleted. */
   readonly #told = new Set<Map<string, DocumentMetadata | null>>()
 
   constructor(relay: Relay, query: ListQuery, changed: (state: ListState) => void) {
@@ -46,7 +46,7 @@ export class DocumentList {
     void this.load()
   }
 
-  /** Loads as many documents as are shown, at least one page. */
+  /** Loads as many documents as are shown now, at least one page. */
   async load(): Promise<void> {
     const wanted = Math.max(PAGE, this.#state.documents.length)
     await this.#answer(async () => {
@@ -65,7 +65,7 @@ export class DocumentList {
     })
   }
 
-  /** Shows a document as it is now, first in the list, when the query finds it. */
+  /** Puts the present state of a document first in the list, when the query finds it. */
   put(document: DocumentMetadata): void {
     for (const told of this.#told) told.set(document.id, document)
     const others = this.#state.documents.filter(({ id }) => id !== document.id)

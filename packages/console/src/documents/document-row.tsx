@@ -10,7 +10,7 @@ import { Notice } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import { MoveDialog } from './collections.tsx'
 
-/** One document in the list, with what its owner can do with it. */
+/** One document in the list, with the actions that its owner has. */
 export function DocumentRow({
   document,
   session,

@@ -31,11 +31,11 @@ export function DocumentsView({ session }: { readonly session: Session }) {
     list.current = opened
     return () => opened.close()
   }, [session, q, collectionId])
-  // Somebody made a collection since they were loaded, and put a document into it.
+  // A document in an unknown collection: somebody made the collection after the collections were loaded.
   const unknown = state?.documents.find((one) => one.collectionId && !collections.some(({ id }) => id === one.collectionId))
   useEffect(() => {
     const ended = new AbortController()
-    // Without them the list is still of use.
+    // A failure is ignored, since the list works without collections.
     session.relay.collections.get({ signal: ended.signal }).then(
       (registry) => setCollections(registry.collections),
       () => {},
@@ -154,7 +154,7 @@ function Found(props: {
   )
 }
 
-/** The text when nobody has typed for a moment, so that not every letter is a request. */
+/** Returns the text once nobody has typed for a moment, so that not every letter is a request. */
 function useSettled(typed: string): string {
   const [settled, setSettled] = useState(typed)
   useEffect(() => {

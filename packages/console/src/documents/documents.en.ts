@@ -2,7 +2,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
 const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 
-/** How long ago `ms` is, seen from `now`: minutes and hours up to a day, then days up to a week, then the date. */
+/** Formats how long ago `ms` was at `now`: minutes and hours up to a day, then days up to a week, then the date. */
 function ago(ms: number, now: number): string {
   const minutes = Math.round((ms - now) / 60_000)
   if (minutes > -1) return 'just now'

@@ -5,7 +5,7 @@ import type { Session } from '../app/views.ts'
 import { messages } from '../messages.en.ts'
 import { searchTexts } from './text-search.ts'
 
-/** Texts inside documents that hold the words. */
+/** The texts inside documents that contain the searched words. */
 export function SearchHits({ session, q }: { readonly session: Session; readonly q: string }) {
   const text = messages.documents
   const [page, setPage] = useState<SearchPage | null>(null)

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers())
 
 const page = (more: object): SearchPage => ({ hits: [], next: null, ...more }) as unknown as SearchPage
 
-/** A relay that gives these answers, one after the other, and the last one again. */
+/** A relay that gives these answers one after the other, and repeats the last one. */
 function answering(...answers: readonly (SearchPage | Error)[]) {
   let asked = 0
   const search = async () => {
@@ -18,7 +18,7 @@ function answering(...answers: readonly (SearchPage | Error)[]) {
   return { search, asked: () => asked }
 }
 
-it('[CON-25] [AG-63] texts are searched again until the relay has looked at everything', async () => {
+it('[CON-25] [AG-63] a search is repeated until the relay has searched everything', async () => {
   const relay = answering(page({ incomplete: true }), page({ behind: 2 }), page({ hits: [{ docId: 'minutes' }] }))
   const told: (SearchPage | null)[] = []
   const end = searchTexts(relay, 'month', (answer) => told.push(answer))
@@ -27,7 +27,7 @@ it('[CON-25] [AG-63] texts are searched again until the relay has looked at ever
   end()
 })
 
-it('[CON-25] a search that fails says nothing and is not asked again, and one that lacks something for ever is asked a few times', async () => {
+it('[CON-25] a failed search is not repeated, and a search that never completes is repeated a few times only', async () => {
   const failing = answering(new Error('switched off'))
   const told: (SearchPage | null)[] = []
   searchTexts(failing, 'month', (answer) => told.push(answer))
@@ -39,7 +39,7 @@ it('[CON-25] a search that fails says nothing and is not asked again, and one th
   expect(lacking.asked()).toBe(15)
 })
 
-it('[CON-25] a search that has ended tells nothing more', async () => {
+it('[CON-25] a search that was ended reports nothing more', async () => {
   const relay = answering(page({ incomplete: true }))
   let told = 0
   const end = searchTexts(relay, 'month', () => told++)

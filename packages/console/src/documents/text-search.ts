@@ -1,13 +1,13 @@
 import type { Relay, SearchPage } from '@docrelay/client'
 
 const LIMIT = 10
-/** What was written a moment ago is usually found after two seconds. */
+/** Pause before a search is repeated. Text written a moment ago is usually found after two seconds. */
 const AGAIN_MS = 1_000
 const MOST_TRIES = 15
 
 /**
- * Searches the texts of all documents, and again while the relay says that its answer may lack something. `tell` gets each answer; `null`
- * where the search is switched off or fails. The returned function ends it. [CON-25, AG-63]
+ * Searches the texts of all documents, and repeats the search while the relay says that its answer may be incomplete. `tell` gets each answer, or
+ * `null` where search is switched off or fails. The returned function ends the search. [CON-25, AG-63]
  */
 export function searchTexts(relay: Pick<Relay, 'search'>, q: string, tell: (page: SearchPage | null) => void): () => void {
   const ended = new AbortController()

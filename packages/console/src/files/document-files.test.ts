@@ -26,11 +26,11 @@ const shapes = (ydoc: Y.Doc) => ydoc.getMap<Record<string, unknown>>('shapes:c')
 const pdf = { hash: ONE, name: 'plan.pdf', mimeType: 'application/pdf', sizeBytes: 8 }
 let made = 0
 const newId = () => `id${++made}`
-/** An open document that the person may write. */
+/** An open document that the person may edit. */
 const live = (ydoc: Y.Doc) => ({ ydoc, level: 'edit' as const, gone: null, isClosed: false })
 
 describe('the files of a live document', () => {
-  it('[BLOB-1] are those of images, chips and shapes, each once with all its uses', () => {
+  it('[BLOB-1] come from images, chips and shapes, each file once with all its uses', () => {
     const ydoc = newDocument()
     prose(ydoc).push([
       element('figure', {}, image(ONE), element('figcaption', {})),
@@ -54,14 +54,14 @@ describe('the files of a live document', () => {
     ])
   })
 
-  it('are not those of pages that are in no list, nor pictures from elsewhere', () => {
+  it('do not include files of unlisted pages, nor pictures from elsewhere', () => {
     const ydoc = newDocument()
     ydoc.getXmlFragment('prose:gone').push([image(ONE)])
     prose(ydoc).push([element('image', { src: 'https://example.org/a.png' })])
     expect(filesOf(ydoc)).toEqual([])
   })
 
-  it('[YDOC-4] pages come in their order, whatever the order repeats or lacks', () => {
+  it('[YDOC-4] come page by page in the order of the pages, whatever the order repeats or lacks', () => {
     const ydoc = newDocument()
     ydoc.getMap('prosePages').set('q', { id: 'q' })
     ydoc.getArray('prosePageOrder').push(['q', 'x', 'q'])
@@ -70,7 +70,7 @@ describe('the files of a live document', () => {
 })
 
 describe('a file that is added', () => {
-  it('stands at the end of a prose page, as an image or as a chip', () => {
+  it('goes to the end of a prose page, as an image or as a chip', () => {
     const ydoc = newDocument()
     prose(ydoc).push([element('paragraph', {})])
     addFile(live(ydoc), PROSE, { hash: ONE, name: 'dot.png', mimeType: 'image/png', sizeBytes: 70 }, newId)
@@ -86,7 +86,7 @@ describe('a file that is added', () => {
     ])
   })
 
-  it('[TOOL-add_file] stands below everything on a canvas page, as the shape that tools make', () => {
+  it('[TOOL-add_file] goes below everything on a canvas page, as the shape that tools make', () => {
     const ydoc = newDocument()
     shapes(ydoc).set('s', { id: 's', type: 'rectangle', x: 0, y: 500, width: 10, height: 100 })
     addFile(live(ydoc), CANVAS, pdf, () => 'new')
@@ -95,7 +95,7 @@ describe('a file that is added', () => {
   })
 })
 
-describe('a file whose document has changed while it was on its way', () => {
+describe('adding a file to a document that changed during the upload', () => {
   it.each([
     ['was closed', { isClosed: true }, PROSE],
     ['is gone', { gone: { reason: 'deleted', successor: null, unsaved: false } }, PROSE],
@@ -110,7 +110,7 @@ describe('a file whose document has changed while it was on its way', () => {
 })
 
 describe('a file that is removed', () => {
-  it('takes figures and galleries with it that cannot be without it', () => {
+  it('takes figures and galleries with it that cannot be empty', () => {
     const ydoc = newDocument()
     prose(ydoc).push([
       element('figure', {}, image(ONE), element('figcaption', {})),
@@ -127,7 +127,7 @@ describe('a file that is removed', () => {
     expect(filesOf(ydoc).map(({ hash }) => hash)).toEqual([TWO])
   })
 
-  it('takes its shapes with it, frees connectors, and leaves a box whose icon it was', () => {
+  it('takes its shapes with it, frees their connectors, and leaves a box that had it as its icon', () => {
     const ydoc = newDocument()
     addFile(live(ydoc), CANVAS, pdf, () => 'f')
     shapes(ydoc).set('line', { id: 'line', type: 'connector', startShapeId: 'shape-f', endShapeId: 'box' })
@@ -140,7 +140,7 @@ describe('a file that is removed', () => {
     expect(ydoc.getArray('shapeOrder:c').toArray()).toEqual([])
   })
 
-  it('changes nothing when no page uses it', () => {
+  it('changes nothing when no page uses the file', () => {
     const ydoc = newDocument()
     addFile(live(ydoc), PROSE, pdf, newId)
     let updates = 0

@@ -10,15 +10,15 @@ export interface DocumentPage {
 /** One place in which a document uses a file. */
 export interface FileUse {
   readonly page: DocumentPage
-  /** On a canvas page. */
+  /** The shape, for a use on a canvas page. */
   readonly shapeId?: string
 }
 
-/** A file as the document tells of it; the same bytes are one file however often they are used. */
+/** A file as the document describes it. Equal bytes are one file, however often they are used. */
 export interface DocumentFile {
   readonly hash: string
   readonly name: string
-  /** `null` where the document does not say. */
+  /** `null` when the document names no type. */
   readonly mimeType: string | null
   readonly sizeBytes: number | null
   readonly uses: readonly FileUse[]
@@ -35,7 +35,7 @@ export function pagesOf(ydoc: Y.Doc): readonly DocumentPage[] {
 
 function pagesOfKind(ydoc: Y.Doc, kind: DocumentPage['kind']): readonly DocumentPage[] {
   const pages = ydoc.getMap<unknown>(`${kind}Pages`)
-  // An order may name a page twice, or one that is gone; pages that it does not name come last.
+  // An order may repeat a page or name a deleted one. Pages that the order does not name come last.
   const ids = new Set([...ydoc.getArray<string>(`${kind}PageOrder`).toArray(), ...pages.keys()])
   return [...ids].flatMap((id) => {
     if (!pages.has(id)) return []
@@ -73,14 +73,14 @@ export function filesOf(ydoc: Y.Doc): readonly DocumentFile[] {
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** The hashes that a shape names, as an icon too. */
+/** Returns the hashes that a shape names, including that of its icon. */
 export function blobReferencesOf(shape: unknown): readonly string[] {
   if (typeof shape !== 'object' || shape === null) return []
   const icon = hashOf((shape as { readonly iconId?: unknown }).iconId)
   return [...new Set([...(icon === null ? [] : [icon]), ...blobReferencesIn(JSON.stringify(shape))])]
 }
 
-/** Calls `visit` with each image and file chip that stands for a stored file. */
+/** Calls `visit` for each image and file chip of a stored file. */
 export function eachFileNode(parent: Y.XmlFragment, visit: (node: Y.XmlElement, hash: string) => void): void {
   for (const node of parent.toArray()) {
     if (!(node instanceof Y.XmlElement)) continue

@@ -3,7 +3,7 @@ import { categoryOf } from '@docrelay/model/canvas/file-category'
 import { blobReferencesOf, type DocumentPage, eachFileNode, pagesOf } from './document-files.ts'
 import * as Y from 'yjs'
 
-/** Bytes that the workspace holds, under the name that a person gave them. */
+/** A file whose bytes the workspace holds, with the name that a person gave it. */
 export interface StoredFile {
   readonly hash: string
   readonly name: string
@@ -13,14 +13,14 @@ export interface StoredFile {
 
 type Shape = Readonly<Record<string, unknown>>
 
-/** What the browser shows as a picture. */
+/** Types that browsers show as pictures. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']
 const SHAPE = { width: 200, height: 160, gap: 40 }
 
 /**
- * Puts a file at the end of a prose page, as an image or as a chip, or below everything on a canvas page. A file that no document uses is
- * removed by the relay after a few minutes, so this follows every upload. [BLOB-15] Returns whether that could be done: the document may have
- * been closed, or the page removed, while the file was on its way.
+ * Puts a file at the end of a prose page, as an image or as a chip, or below everything on a canvas page. Call it after every upload, because the
+ * relay removes a file that no document uses after a few minutes. [BLOB-15] Returns false when the document was closed or may not be edited, or
+ * the page was removed, during the upload.
  */
 export function addFile(
   { ydoc, level, gone, isClosed }: Pick<LiveDocument, 'ydoc' | 'level' | 'gone' | 'isClosed'>,
@@ -68,8 +68,8 @@ function bottomOf(shape: Shape): number {
 }
 
 /**
- * Takes a file out of every page. A figure goes with its image, a gallery with its last one, and a shape that shows the file goes as a
- * whole; a shape that only has it as its icon stays. Returns how many uses were removed.
+ * Removes a file from every page. A figure goes with its image, a gallery with its last image, and a shape that shows the file goes as a whole. A
+ * shape with the file as its icon only loses the icon. Returns how many uses were removed.
  */
 export function removeFile(ydoc: Y.Doc, hash: string): number {
   return ydoc.transact(() => {
@@ -86,7 +86,7 @@ function removeNodes(fragment: Y.XmlFragment, hash: string): number {
   eachFileNode(fragment, (node, used) => used === hash && nodes.push(node))
   for (const node of nodes) {
     let gone: Y.XmlElement = node
-    // What may not be without this node goes with it.
+    // Removes the figure or gallery that cannot exist without this node.
     while (gone.parent instanceof Y.XmlElement && needs(gone.parent)) gone = gone.parent
     const parent = gone.parent as Y.XmlFragment
     parent.delete(parent.toArray().indexOf(gone), 1)
@@ -114,7 +114,7 @@ function removeShapes(ydoc: Y.Doc, pageId: string, hash: string): number {
   return using.length
 }
 
-/** A connector to a shape that went keeps its place without being attached. */
+/** Detaches a connector from removed shapes; its ends keep their place. */
 function freeEnds(shapes: Y.Map<Shape>, id: string, shape: Shape, gone: ReadonlySet<string>): void {
   const ends = ['startShapeId', 'endShapeId'].filter((end) => gone.has(String(shape[end])))
   if (ends.length > 0) shapes.set(id, { ...shape, ...Object.fromEntries(ends.map((end) => [end, null])) })

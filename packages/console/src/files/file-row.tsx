@@ -17,7 +17,7 @@ interface FileProps extends PanelProps {
   readonly onRemoved: () => void
 }
 
-/** One file: what it is, where it is used, and a way to save and to remove it. */
+/** One file: its name and size, where it is used, and buttons to save and to remove it. */
 export function FileRow({ session, document, file, onRemoved }: FileProps) {
   const { relay, announce } = session
   const level = useLevel(document)
@@ -33,13 +33,13 @@ export function FileRow({ session, document, file, onRemoved }: FileProps) {
   const save = () =>
     saving.run(async () => {
       const { bytes } = await relay.blobs.download(hash)
-      // Never a type that the browser would open as a page of this origin.
+      // A type such as text/html would let the browser open the file as a page of this origin.
       const url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
       const link = globalThis.document.createElement('a')
       link.href = url
       link.download = name
       link.click()
-      // The browser begins to save in a task of its own.
+      // The browser starts the download in a later task.
       setTimeout(() => URL.revokeObjectURL(url), 60_000)
     })
   const remove = () => {

@@ -18,14 +18,14 @@ import './files.css'
 
 const texts = messages.files
 
-/** The files of the document: add, save and remove them, and see which page uses which. */
+/** The files of the document: adds, saves and removes them, and shows which page uses which. */
 export function FilesPanel({ session, document }: PanelProps) {
   const { relay } = session
   const { ydoc } = document
   const level = useLevel(document)
   const [shown, setShown] = useState(() => ({ files: filesOf(ydoc), pages: pagesOf(ydoc) }))
   const heading = useRef<HTMLHeadingElement>(null)
-  /** The row of the button that has the focus goes with the file. */
+  /** Set when a file is removed: its row goes with the focused button, so the focus moves to the heading. */
   const isRemoved = useRef(false)
   useEffect(() => {
     if (isRemoved.current) heading.current?.focus()
@@ -48,7 +48,7 @@ export function FilesPanel({ session, document }: PanelProps) {
       timer = null
       setShown({ files: filesOf(ydoc), pages: pagesOf(ydoc) })
     }
-    // Typing changes the document many times a second, and its files hardly ever.
+    // Gathers changes, because typing changes the document many times a second but hardly ever its files.
     const changed = () => {
       timer ??= setTimeout(look, 300)
     }
@@ -95,7 +95,7 @@ export function FilesPanel({ session, document }: PanelProps) {
   )
 }
 
-/** The page on the screen. */
+/** Returns the page on the screen. */
 function chosenPage(pages: readonly DocumentPage[]): DocumentPage | undefined {
   const route = parseRoute(location.hash)
   return pages.find(({ id }) => route.view === 'document' && id === route.pageId) ?? pages[0]
@@ -141,7 +141,7 @@ function AddFiles(props: {
           multiple
           onChange={({ currentTarget }) => {
             take(currentTarget.files)
-            // The same file can be chosen again, for example after a refusal.
+            // Cleared so that the same file can be chosen again, for example after a refusal.
             currentTarget.value = ''
           }}
         />

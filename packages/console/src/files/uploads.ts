@@ -8,14 +8,14 @@ import type { DocumentPage } from './document-files.ts'
 
 const texts = messages.files
 
-/** What of a file is needed; a `File` of the browser is one. */
+/** The members of a browser `File` that an upload needs. */
 export type ChosenFile = Pick<File, 'name' | 'size' | 'type' | 'arrayBuffer'>
 
-/** Sends files one after another and puts each on a page when the relay has it. */
+/** Uploads files one after another, and puts each on a page when the relay has stored it. */
 export class Uploads {
   readonly #target: PanelProps
   readonly #newId: () => string
-  /** Ends when everything that was taken so far is done. */
+  /** Resolves when every file taken so far is done. */
   #queue: Promise<void> = Promise.resolve()
 
   constructor(target: PanelProps, newId: () => string) {
@@ -23,7 +23,7 @@ export class Uploads {
     this.#newId = newId
   }
 
-  /** Resolves when every file is on the page, has failed or was cancelled. */
+  /** Uploads files onto a page. Resolves when each file is on the page, has failed or was cancelled. */
   take(files: readonly ChosenFile[], page: DocumentPage): Promise<void> {
     const { session, document } = this.#target
     for (const file of files) {
@@ -38,7 +38,7 @@ export class Uploads {
     return this.#queue
   }
 
-  /** Returns why the file is not on the page, or `null`. */
+  /** Uploads one file. Returns why it is not on the page, or `null`. */
   async #send(file: ChosenFile, page: DocumentPage, stop: AbortSignal): Promise<string | null> {
     const { session, document } = this.#target
     const refusal = await this.#refusalOf(file, stop)
@@ -52,7 +52,7 @@ export class Uploads {
     return addFile(document, page, stored, this.#newId) ? null : texts.notAdded(file.name, page.name)
   }
 
-  /** Says before anything is sent that there is no space for it. */
+  /** Returns, before anything is sent, why the file is refused: it is empty, or there is no space for it. */
   async #refusalOf(file: ChosenFile, stop: AbortSignal): Promise<string | null> {
     if (file.size === 0) return texts.empty(file.name)
     const { storageQuota, storageBytes } = await this.#target.session.relay.usage({ signal: stop })

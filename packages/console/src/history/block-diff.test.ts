@@ -15,7 +15,7 @@ const items = (...texts: readonly string[]) =>
     texts.map((text) => node('listItem', null, [paragraph(text)])),
   )
 
-/** A change as one line: `=` same, `+` added, `-` removed, `~` with `[-gone-]{+come+}` for words. */
+/** Formats a change as one line: `=` same, `+` added, `-` removed, `~` with `[-gone-]{+come+}` for words. */
 function line(change: BlockChange): string {
   if (change.kind === 'parts') return `~${change.block.type.name}(${change.parts.map(line).join(' ')})`
   if (change.kind !== 'text') return { same: '=', added: '+', removed: '-' }[change.kind] + change.block.textContent
@@ -33,7 +33,7 @@ describe('the difference of two pages', () => {
     expect([changes.map(line), tallyOf(changes)]).toEqual([['=one', '=a'], { added: 0, removed: 0, changed: 0 }])
   })
 
-  it('ignores ids that blocks got since', () => {
+  it('ignores ids that blocks got between the two states', () => {
     expect(diff(page(paragraph('one')), page(paragraph('one', 'blk-1')))).toEqual(['=one'])
   })
 

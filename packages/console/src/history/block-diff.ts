@@ -4,7 +4,7 @@ import { blockLikeness, canBeOne, LEAST_ALIKE, type Likeness } from './block-lik
 import { commonSequence, type Pair } from './common-sequence.ts'
 import { type TextRun, wordDiff } from './word-diff.ts'
 
-/** What became of one block. */
+/** The change of one block. */
 export type BlockChange =
   | { readonly kind: 'same' | 'added' | 'removed'; readonly block: Node }
   /** The text of a block changed, or only its type or attributes, for example the level of a heading. */

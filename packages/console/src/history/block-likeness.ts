@@ -13,7 +13,7 @@ export function canBeOne(before: Node, after: Node): boolean {
   return before.type === after.type && !before.isLeaf
 }
 
-/** Returns which part of their words two blocks have in common, from 0 to 1. Lists, tables and boxes are compared by their lines. */
+/** Returns the common part of the words of two blocks, from 0 to 1. Lists, tables and boxes are compared by their lines. */
 export type Likeness = (before: Node, after: Node) => number
 
 /** Reads each block only once, because each block of a rewritten page is compared with many others. */

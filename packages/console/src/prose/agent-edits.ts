@@ -3,23 +3,23 @@ import { Plugin, PluginKey } from 'prosemirror-state'
 import { Decoration, DecorationSet } from 'prosemirror-view'
 import type { Awareness } from 'y-protocols/awareness'
 
-/** How long the blocks that an agent wrote stay marked. The relay shows the agent for as long. [PRES-3] */
+/** How long the blocks that an agent wrote stay marked, in ms. The relay shows the agent for the same time. [PRES-3] */
 export const MARKED_MS = 8_000
 const NAME_CHARACTERS = 40
 const MOST_BLOCKS = 50
 
-/** What an agent wrote on a page, as its presence tells it. [PRES-1] */
+/** An edit of an agent on a page, as the agent's presence describes it. [PRES-1] */
 export interface AgentEdit {
   /** The awareness client of the agent. */
   readonly client: number
   readonly name: string
-  /** By which the edit can be undone; `null` when the relay did not tell it. */
+  /** Id of the call, by which the edit can be undone; `null` when the relay did not send it. */
   readonly callId: string | null
   /** Ids of the blocks that were written. */
   readonly blocks: readonly string[]
 }
 
-/** The edit that an awareness state tells of, or `null`. Any client can send any state. */
+/** Returns the edit that an awareness state describes, or `null`. Checks everything, because any client can send any state. */
 export function agentEditOf(client: number, state: unknown, pageId: string): AgentEdit | null {
   const user = memberOf(state, 'user')
   if (memberOf(user, 'kind') !== 'agent' || memberOf(user, 'page') !== pageId) return null
@@ -38,7 +38,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
 }
 
-/** Tells of each edit of an agent on a page once. The result ends it. */
+/** Calls `onEdit` once for each edit of an agent on a page. The returned function ends this. */
 export function watchAgents(awareness: Awareness, pageId: string, onEdit: (edit: AgentEdit) => void): () => void {
   const told = new Map<number, string>()
   const look = () => {
@@ -65,8 +65,8 @@ interface Marks {
 const key = new PluginKey<Marks>('agentEdits')
 
 /**
- * Marks blocks that agents wrote, as decorations: the page is not drawn anew. The binding replaces the whole page for every edit of others,
- * so the places are looked up by id, and only while something is marked.
+ * Marks blocks that agents wrote, as decorations, so that the page is not drawn again. The binding replaces the whole page for every edit of
+ * others. So blocks are looked up by id, and only while something is marked.
  */
 export function agentMarks(): Plugin {
   return new Plugin<Marks>({
@@ -83,12 +83,12 @@ export function agentMarks(): Plugin {
   })
 }
 
-/** The value by which a transaction tells the plugin what is marked from now on. */
+/** Transaction metadata that replaces the marked edits. */
 export const marked = { key, of: (edits: readonly AgentEdit[]) => edits }
 
 function decorationsOf(doc: Node, edits: readonly AgentEdit[]): DecorationSet {
   const byId = new Map<string, { readonly edit: AgentEdit; readonly isFirst: boolean }>()
-  // The latest edit of a block is the one that is named.
+  // A block is marked for its latest edit.
   for (const edit of edits) for (const [at, id] of edit.blocks.entries()) byId.set(id, { edit, isFirst: at === 0 })
   const found: Decoration[] = []
   doc.descendants((node, at) => {

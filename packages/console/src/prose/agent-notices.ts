@@ -7,7 +7,7 @@ import type { AgentEdit } from './agent-edits.ts'
 const texts = messages.prose.agents
 const MOST_NOTICES = 3
 
-/** What an agent changed, and what became of taking it back. */
+/** An edit of an agent, and the progress of undoing it. */
 export interface AgentNotice {
   readonly key: number
   readonly edit: AgentEdit
@@ -15,7 +15,10 @@ export interface AgentNotice {
   readonly text: string
 }
 
-/** Tells of the latest edits of agents and takes them back. Each notice stays until it is closed: 8 s are too short to read and press. */
+/**
+ * Notices about the latest edits of agents, which offer to undo them. Each notice stays until it is closed, because 8 s are too short to read and
+ * press.
+ */
 export class AgentNotices {
   readonly list = signal<readonly AgentNotice[]>([])
   readonly #session: Session
@@ -30,7 +33,7 @@ export class AgentNotices {
   add(edit: AgentEdit): void {
     const text = texts.changed(edit.name, edit.blocks.length)
     const notice = { key: ++this.#made, edit, state: 'offered' as const, text }
-    // An agent that takes several steps within one call tells of each of them.
+    // An agent that takes several steps within one call sends an edit for each; the newest replaces the notice of the call.
     const others = this.list.value.filter((each) => each.edit.callId === null || each.edit.callId !== edit.callId)
     this.list.value = [...others, notice].slice(-MOST_NOTICES)
   }
@@ -39,7 +42,7 @@ export class AgentNotices {
     this.list.value = this.list.value.filter((notice) => notice.key !== key)
   }
 
-  /** Takes back what the call changed, but for what somebody changed since. [AG-72] */
+  /** Undoes the changes of the call, except where somebody has changed the same place since. [AG-72] */
   async undo({ key, edit }: AgentNotice): Promise<void> {
     if (edit.callId === null) return
     this.#tell(key, 'undoing', texts.undoing(edit.name))

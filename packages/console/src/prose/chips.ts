@@ -7,19 +7,19 @@ import type { Library } from './library.ts'
 const texts = messages.prose.chips
 
 export interface ChipActions {
-  /** Opens what changes the node at a position; only called while the page can be edited. */
+  /** Opens the form for the node at a position; only called while the page can be edited. */
   readonly edit: (at: number) => void
   readonly download: (node: Node) => void
 }
 
-/** Views of the nodes that stand for something else: formulas, fields, citations, files, and what this page only names. */
+/** Views of nodes with drawn content: formulas, fields, citations, files, and content that the page only refers to. */
 export function chipViews(library: Library, actions: ChipActions): Record<string, NodeViewConstructor> {
   const chip =
     (draw: (node: Node, dom: HTMLElement) => void, tag: string, onClick?: (node: Node) => void): NodeViewConstructor =>
     (node, view, getPos) =>
       new Chip(node, tag, draw, library, (current) => {
         const at = getPos()
-        // What is typed after a click belongs beside the chip. Who wants the chip itself reaches it with the arrow keys.
+        // Text typed after a click goes beside the chip. The arrow keys select the chip itself.
         if (at !== undefined && current.isInline)
           view.dispatch(view.state.tr.setSelection(TextSelection.create(view.state.doc, at + current.nodeSize)))
         if (onClick !== undefined) onClick(current)
@@ -92,7 +92,7 @@ class Callout implements NodeView {
     const variant = calloutVariant(node.attrs['variant'])
     this.dom.dataset['callout'] = ''
     this.dom.dataset['variant'] = variant
-    // Read out as the name of the group, and drawn by the style sheet, which has no texts of its own.
+    // The label is read out as the name of the group. The style sheet draws it from the attribute, since it has no texts of its own.
     this.dom.setAttribute('role', 'group')
     this.dom.setAttribute('aria-label', messages.prose.variants[variant])
     return true

@@ -15,7 +15,7 @@ const node = (name: string, attrs: Record<string, unknown>, ...content: readonly
 const paragraph = (text: string, id: string | null = null) =>
   node('paragraph', { id }, ...(text === '' ? [] : [proseSchema.text(text)]))
 
-/** A page of these blocks with the caret in the text `at`. */
+/** A page of these blocks, with the caret in the block whose text is `at`. */
 function stateOf(at: string, ...blocks: readonly Node[]): EditorState {
   const doc = proseSchema.node('doc', null, blocks)
   let caret = 1
@@ -43,7 +43,7 @@ describe('commands of a prose page', () => {
     expect(shown(state)).toBe('doc(paragraph("words"))')
   })
 
-  it('[PROSE-2] a list becomes one of another kind with all its items, and ends where the caret is', () => {
+  it('[PROSE-2] a list becomes a list of another kind with all its items, and the same kind again ends it at the caret', () => {
     const list = node('bulletList', {}, node('listItem', {}, paragraph('one')), node('listItem', {}, paragraph('two')))
     const tasks = after(stateOf('two', list), toggleList('taskList'))
     expect(shown(tasks)).toBe('doc(taskList(taskItem(paragraph("one")), taskItem(paragraph("two"))))')
@@ -51,20 +51,20 @@ describe('commands of a prose page', () => {
     expect(shown(after(tasks, toggleList('taskList')))).toBe('doc(taskList(taskItem(paragraph("one"))), paragraph("two"))')
   })
 
-  it('[PROSE-2] a heading becomes an item with a paragraph, since items begin with one', () => {
+  it('[PROSE-2] a heading becomes a list item with a paragraph, since items begin with one', () => {
     const state = stateOf('words', node('heading', { level: 1, id: 'blk-h' }, proseSchema.text('words')))
     const listed = after(state, toggleList('orderedList'))
     expect(shown(listed)).toBe('doc(orderedList(listItem(paragraph("words"))))')
     expect(listed.doc.firstChild?.firstChild?.firstChild?.attrs['id']).toBe('blk-h')
   })
 
-  it('[PROSE-2] a callout is put around blocks and taken off them', () => {
+  it('[PROSE-2] a callout is put around blocks and removed from them', () => {
     const wrapped = after(stateOf('words', paragraph('words')), toggleWrap('callout'))
     expect(shown(wrapped)).toBe('doc(callout(paragraph("words")))')
     expect(shown(after(wrapped, toggleWrap('callout')))).toBe('doc(paragraph("words"))')
   })
 
-  it('[PROSE-2] a table takes the place of an empty paragraph, stands behind a full one, and text can follow it', () => {
+  it('[PROSE-2] a table replaces an empty paragraph, goes after a full one, and text can follow the table', () => {
     const table = insertBlocks(() => [emptyTable(1, 1)])
     const shownTable = 'table(tableRow(tableHeader(paragraph)))'
     expect(shown(after(stateOf('', paragraph('')), table))).toBe(`doc(${shownTable}, paragraph)`)
@@ -74,7 +74,7 @@ describe('commands of a prose page', () => {
     )
   })
 
-  it('[PROSE-2] after a dividing line the caret stands behind it, so that the next key does not replace it', () => {
+  it('[PROSE-2] a dividing line is inserted with the caret after it, so that the next key does not replace it', () => {
     const state = after(
       stateOf('words', paragraph('words')),
       insertBlocks(() => [nodeType('horizontalRule').create()]),
@@ -83,18 +83,18 @@ describe('commands of a prose page', () => {
   })
 })
 
-describe('what others send', () => {
+describe('awareness states of others', () => {
   it.each([
     null,
     'x',
     { user: null },
     { user: { kind: 'agent', page: 'p' } },
     { user: { kind: 'person', page: 'p', callId: 'c' } },
-  ])('[PRES-1] %j tells of no edit of an agent', (state) => {
+  ])('[PRES-1] %j is not read as an edit of an agent', (state) => {
     expect(agentEditOf(1, state, 'p')).toBeNull()
   })
 
-  it('[PRES-1] of a hostile state only ids and texts are taken, and a long name is cut', () => {
+  it('[PRES-1] only ids and texts are read from a hostile state, and a long name is cut', () => {
     const user = { kind: 'agent', page: 'p', name: 'n'.repeat(100), selection: [1, 'blk-a', null], callId: { no: 'text' } }
     expect(agentEditOf(1, { user }, 'p')).toEqual({ client: 1, name: 'n'.repeat(40), callId: null, blocks: ['blk-a'] })
     expect(agentEditOf(1, { user }, 'another')).toBeNull()
@@ -108,11 +108,11 @@ describe('addresses and headings', () => {
     ['relay://doc/minutes', 'relay://doc/minutes'],
     ['javascript:alert(1)', null],
     ['', null],
-  ])('[PROSE-18] what is typed as %j is stored as %j', (typed, stored) => {
+  ])('[PROSE-18] %j typed as a link is stored as %j', (typed, stored) => {
     expect(storedHref(typed)).toBe(stored)
   })
 
-  it('the outline is the same list until a heading changes, and knows where each heading stands', () => {
+  it('the outline stays the same list until a heading changes, and gives the position of each heading', () => {
     const heading = (text: string) => node('heading', { level: 2 }, proseSchema.text(text))
     const { doc } = stateOf('one', heading('one'), paragraph('between'), heading('two'))
     const headings = headingsOf(doc, [])

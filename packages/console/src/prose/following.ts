@@ -3,14 +3,14 @@ import type { EditorView } from 'prosemirror-view'
 import { positionOf } from './places.ts'
 import { shownOf } from './shown-page.ts'
 
-/** What of an awareness state is read here; any client can send anything. */
+/** The part of an awareness state that is read here. Any client can send anything. */
 interface Present {
   readonly cursor?: { readonly head?: unknown } | null
 }
 
 /**
- * Keeps the caret of the followed person on the screen until this person types, points or scrolls. The document view leads to the page on
- * which it is.
+ * Keeps the caret of the followed person on the screen, until this person types, points or scrolls. The document view shows the page of that
+ * caret.
  */
 export class Following {
   readonly #document: LiveDocument
@@ -48,7 +48,7 @@ export class Following {
     )
   }
 
-  /** Shows where the followed person is now. */
+  /** Scrolls to the followed person's caret, if it moved. */
   refresh(): void {
     const client = shownOf(this.#document).followed.value
     const state = client === null ? undefined : (this.#document.awareness.getStates().get(client) as Present | undefined)
@@ -58,7 +58,7 @@ export class Following {
     this.scrollTo(at)
   }
 
-  /** Brings a position of the page into the middle of the screen. */
+  /** Scrolls a position of the page into the middle of the screen. */
   scrollTo(at: number): void {
     const view = this.#view()
     const { node, offset } = view.domAtPos(Math.min(at, view.state.doc.content.size))

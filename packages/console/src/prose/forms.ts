@@ -11,7 +11,7 @@ import { insertBlocks } from './text-blocks.ts'
 
 const texts = messages.prose.forms
 
-/** The link at the caret, or on the selection, with all of its text. */
+/** Returns the link at the caret or on the selection, with the range of its whole text. */
 function linkAt({ doc, selection }: EditorState): { readonly from: number; readonly to: number; readonly href: string } | null {
   const type = markType('link')
   const { $from } = selection
@@ -30,7 +30,7 @@ function linkAt({ doc, selection }: EditorState): { readonly from: number; reado
   return to <= doc.content.size ? { from, to, href: String(mark.attrs['href'] ?? '') } : null
 }
 
-/** Asks for the target of a link; `null` where there can be none. */
+/** Returns the form for the target of a link; `null` where a link is not allowed. */
 export function linkForm(view: EditorView): FormRequest | null {
   const { state } = view
   const { selection } = state
@@ -70,10 +70,10 @@ export function linkForm(view: EditorView): FormRequest | null {
   }
 }
 
-/** A node that a dialog is about. Others may move or remove it while the dialog is open. */
+/** The node that a dialog is about. Others may move or remove it while the dialog is open. */
 interface Known {
   readonly node: Node
-  /** Where it is now; `null` when it is gone. */
+  /** Returns its present position; `null` when it is gone. */
   readonly place: () => number | null
 }
 
@@ -88,7 +88,7 @@ function knownAt(view: EditorView, at: number | null, ...names: readonly string[
   return { node, place }
 }
 
-/** `at`: the formula to change; `null` for a new one. */
+/** Returns the form for a formula. `at`: the position of the formula to change; `null` inserts one. */
 export function formulaForm(view: EditorView, at: number | null): FormRequest {
   const known = knownAt(view, at, 'mathInline', 'mathBlock')
   return {
@@ -121,7 +121,7 @@ export function formulaForm(view: EditorView, at: number | null): FormRequest {
   }
 }
 
-/** `at`: the chip whose field is changed; `null` to insert one. */
+/** Returns the form for a field. `at`: the position of the chip whose field changes; `null` inserts one. */
 export function fieldForm(view: EditorView, library: Library, at: number | null): FormRequest {
   const known = knownAt(view, at, 'fieldRef')
   const names = library.fieldNames
@@ -150,7 +150,7 @@ export function fieldForm(view: EditorView, library: Library, at: number | null)
   }
 }
 
-/** `at`: the citation to change; `null` for a new one. A document without references has nothing to cite. */
+/** Returns the form for a citation, or `null` for a document without references. `at`: the position of the citation to change; `null` inserts one. */
 export function citationForm(view: EditorView, library: Library, at: number | null): FormRequest | null {
   const known = knownAt(view, at, 'citationInline')
   const { references } = library
@@ -175,7 +175,7 @@ export function citationForm(view: EditorView, library: Library, at: number | nu
   }
 }
 
-/** Asks for the words that stand for an image. */
+/** Returns the form for the alternative text of an image. */
 export function imageForm(view: EditorView, at: number): FormRequest | null {
   const known = knownAt(view, at, 'image')
   if (known === null) return null

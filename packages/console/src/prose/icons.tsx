@@ -1,4 +1,4 @@
-/** Drawings of the tools, in a square of 20: each is a list of paths that are stroked. */
+/** Drawings of the tools, in a square of 20. Each is a list of paths that are drawn as strokes. */
 const ICONS = {
   link: ['M8.5 11.5 11.5 8.5', 'M9 6.5 11 4.5a3.2 3.2 0 0 1 4.5 4.5l-2 2', 'M11 13.5 9 15.5A3.2 3.2 0 0 1 4.5 11l2-2'],
   code: ['M7 6 3 10l4 4', 'M13 6l4 4-4 4'],

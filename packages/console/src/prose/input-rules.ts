@@ -3,7 +3,7 @@ import type { Plugin } from 'prosemirror-state'
 import { nodeType } from './node-types.ts'
 import { insertedAt, keptAttrs } from './text-blocks.ts'
 
-/** What a person may type at the start of a block instead of pressing a button. */
+/** Input rules: what a person may type at the start of a block instead of pressing a button. */
 export function typedForms(): Plugin {
   return inputRules({
     rules: [
@@ -32,7 +32,7 @@ function textblockRule(pattern: RegExp, name: string, attrsOf: (match: RegExpMat
   })
 }
 
-/** `[ ] ` and `[x] `, also in an item of a list, which `- ` made before. */
+/** Makes a task of `[ ] ` and `[x] `, also in a list item that `- ` has just made. */
 const taskRule = new InputRule(/^\[([ xX]?)\]\s$/, (state, match, start, end) => {
   const checked = /x/i.test(match[1] ?? '')
   const place = state.doc.resolve(start)
@@ -43,7 +43,7 @@ const taskRule = new InputRule(/^\[([ xX]?)\]\s$/, (state, match, start, end) =>
   if (parent.type.name === 'listItem' && range.startIndex === 0) {
     const depth = range.depth
     const list = place.node(depth - 1)
-    // Only a list of this one item; another one would be split by it.
+    // Only a list with this one item; the rule would split a longer list.
     if (list.childCount !== 1) return null
     const at = place.before(depth - 1)
     const item = nodeType('taskItem').create({ checked }, parent.content)
@@ -54,7 +54,7 @@ const taskRule = new InputRule(/^\[([ xX]?)\]\s$/, (state, match, start, end) =>
   return place.parent.type.name === 'paragraph' ? tr.wrap(range, wrapping) : null
 })
 
-/** Three hyphens make a rule. */
+/** Makes a horizontal rule of three hyphens. */
 const ruleRule = new InputRule(/^---$/, ({ tr, doc }, _, start) => {
   const place = doc.resolve(start)
   if (place.depth !== 1 || place.parent.type.name !== 'paragraph') return null

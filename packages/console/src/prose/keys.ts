@@ -24,7 +24,7 @@ const hardBreak: Command = (state, dispatch) => {
   return true
 }
 
-/** Splits a block. The second half of a heading is a heading; after the end of one a paragraph begins. */
+/** Splits a block. Splitting a heading makes a second heading; Enter at its end makes a paragraph. */
 const enter = chainCommands(newlineInCode, splitItem, liftItem, createParagraphNear, liftEmptyBlock, splitBlock)
 
 export function toggleWrap(name: string, attrs?: Record<string, unknown>): Command {
@@ -32,13 +32,13 @@ export function toggleWrap(name: string, attrs?: Record<string, unknown>): Comma
     depthOf(state, name) > 0 ? unwrap(name)(state, dispatch) : wrapIn(nodeType(name), attrs)(state, dispatch)
 }
 
-/** In a list the key never leaves the page, also where there is nothing to indent. */
+/** In a list, Tab and Shift-Tab never move the focus out of the page, even when there is nothing to indent. */
 const always =
   (command: Command): Command =>
   (state, dispatch, view) =>
     command(state, dispatch, view) || listAround(state) !== null
 
-/** Below a table or a block of code that ends the page, a paragraph begins. */
+/** Makes a paragraph below a table or code block that ends the page. */
 const leaveBelow: Command = (state, dispatch, view) => {
   const { $head, empty } = state.selection
   if (!empty || (depthOf(state, 'table') === 0 && $head.parent.type.spec.code !== true)) return false
@@ -58,7 +58,7 @@ function isInLastRow(state: EditorState): boolean {
   return depth === 0 || $from.index(depth) === $from.node(depth).childCount - 1
 }
 
-/** The keys of a prose page. `open` are what needs a dialog. */
+/** The keys of a prose page. The commands in `open` open dialogs or the toolbar. */
 export function keys(open: { readonly link: Command; readonly edit: Command; readonly tools: () => void }): readonly Plugin[] {
   const bindings: Record<string, Command> = {
     'Mod-b': toggleMark(markType('bold')),
@@ -93,13 +93,13 @@ export function keys(open: { readonly link: Command; readonly edit: Command; rea
   return [tabLeaves(), keymap(bindings), keymap(baseKeymap)]
 }
 
-/** After Escape the next Tab goes on in the page, as it does everywhere else. [WCAG 2.1.2] */
+/** After Escape, the next Tab moves the focus in the browser page, as Tab does elsewhere. [WCAG 2.1.2] */
 function tabLeaves(): Plugin {
   let isLeaving = false
   return new Plugin({
     props: {
       handleDOMEvents: {
-        // True keeps the key from the bindings and leaves it to the browser.
+        // True skips the key bindings and leaves the key to the browser.
         keydown(_, { key }) {
           if (key === 'Shift') return false
           const leaves = key === 'Tab' && isLeaving

@@ -1,9 +1,9 @@
 import * as Y from 'yjs'
 
-/** A reference of the document, as people see it in a list. */
+/** A reference of the document, as a list shows it. */
 export interface ReferenceRow {
   readonly id: string
-  /** Such as `Knuth 1974`. */
+  /** For example `Knuth 1974`. */
   readonly short: string
   readonly title: string
 }
@@ -28,18 +28,18 @@ export class Library {
     this.#listeners.clear()
   }
 
-  /** Calls the listener when a field or reference has changed, until the result is called. */
+  /** Calls the listener when a field or reference changes, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Names of the fields, in their order. [YDOC-4] */
+  /** The names of the fields, in their order. [YDOC-4] */
   get fieldNames(): readonly string[] {
     return this.#ordered('fields', 'fieldOrder')
   }
 
-  /** The value of a field as text; `undefined` when there is no such field. */
+  /** Returns the value of a field as text; `undefined` when there is no such field. */
   fieldValue(name: string): string | undefined {
     const entry = this.#ydoc.getMap('fields').get(name)
     if (entry === undefined) return undefined
@@ -47,7 +47,7 @@ export class Library {
     return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
   }
 
-  /** Sets a field; a new one goes to the end. */
+  /** Sets a field; a new field goes to the end of the order. */
   setField(name: string, value: string): void {
     const fields = this.#ydoc.getMap('fields')
     this.#ydoc.transact(() => {
@@ -60,7 +60,7 @@ export class Library {
     return this.#ordered('references', 'referenceOrder').map((id) => this.#row(id))
   }
 
-  /** `undefined` when there is no such reference. */
+  /** Returns a reference; `undefined` when there is no such one. */
   reference(id: string): ReferenceRow | undefined {
     return this.#ydoc.getMap('references').has(id) ? this.#row(id) : undefined
   }
@@ -80,7 +80,7 @@ export class Library {
     return { id, short: short === '' ? title.slice(0, 40) || id : short, title }
   }
 
-  /** Without ids that are there twice or have no entry; entries in no order come last. */
+  /** Returns the ids of entries in their order, without repeated ids and ids of no entry. Ids that the order lacks come last. */
   #ordered(root: string, order: string): readonly string[] {
     const entries = this.#ydoc.getMap(root)
     const listed = this.#ydoc

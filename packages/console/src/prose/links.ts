@@ -4,10 +4,10 @@ import { Plugin } from 'prosemirror-state'
 import type { Route } from '../app/route.ts'
 import { markType } from './node-types.ts'
 
-/** The form in which a link is stored; `null` for an address that a page may not hold. */
+/** Returns the stored form of a link; `null` for an address that a page may not contain. */
 export function storedHref(text: string): string | null {
   const written = text.trim()
-  // What people type as an address of the web has often no scheme.
+  // People often type a web address without its scheme.
   const address = /^[\w-]+(\.[\w-]+)+([/?#]|$)/.test(written) ? `https://${written}` : written
   const value = markSpecs.find(({ type }) => type === 'link')?.attr?.read(address)
   return typeof value === 'string' ? value : null
@@ -21,7 +21,7 @@ export function followLink(href: string, go: (route: Route) => void): void {
   if (stored !== null && /^(https?|mailto|tel):/i.test(stored)) window.open(stored, '_blank', 'noopener,noreferrer')
 }
 
-/** A click with Ctrl or Cmd follows a link; on a page that cannot be edited every click does. An address pasted over words links them. */
+/** Follows a link on a click with Ctrl or Cmd, and on every click in a page that cannot be edited. Links the selected words to a pasted address. */
 export function links(go: (route: Route) => void): Plugin {
   return new Plugin({
     props: {
@@ -29,7 +29,7 @@ export function links(go: (route: Route) => void): Plugin {
         click(view, event) {
           const target = event.target instanceof Element ? event.target.closest('a[href]') : null
           if (target === null) return false
-          // The page itself is left only through the console.
+          // The browser must not follow the link and leave the page itself.
           event.preventDefault()
           if (!view.editable || event.ctrlKey || event.metaKey) followLink(target.getAttribute('href') ?? '', go)
           return true

@@ -9,7 +9,7 @@ export type ListName = (typeof LISTS)[number]
 
 const itemOf = (list: string) => nodeType(list === 'taskList' ? 'taskItem' : 'listItem')
 
-/** The innermost list around the caret. */
+/** Returns the innermost list around the caret. */
 export function listAround({ selection: { $from } }: EditorState): { readonly name: ListName; readonly depth: number } | null {
   for (let depth = $from.depth; depth > 0; depth--) {
     const name = LISTS.find((each) => each === $from.node(depth).type.name)
@@ -19,7 +19,7 @@ export function listAround({ selection: { $from } }: EditorState): { readonly na
   return null
 }
 
-/** Makes a list of the selected blocks, makes the list around them one of this kind, or ends it when it is of this kind. */
+/** Makes a list of the selected blocks. Around an existing list: changes its kind, or ends it when it has this kind already. */
 export function toggleList(name: ListName): Command {
   return (state, dispatch) => {
     const around = listAround(state)
@@ -29,7 +29,7 @@ export function toggleList(name: ListName): Command {
       const { $from, anchor, head } = state.selection
       const list = $from.node(around.depth)
       const at = $from.before(around.depth)
-      // The whole list at once: with a list of one kind and items of another the page would be invalid in between.
+      // Replaces the whole list at once: a list of one kind with items of another would be invalid.
       const items = list.children.map((item) => itemOf(name).create(null, item.content))
       const tr = state.tr.replaceWith(at, at + list.nodeSize, nodeType(name).create(null, items))
       if (state.selection instanceof TextSelection) tr.setSelection(TextSelection.create(tr.doc, anchor, head))
@@ -39,7 +39,7 @@ export function toggleList(name: ListName): Command {
   }
 }
 
-/** Items begin with paragraphs, so headings and blocks of code become such first. */
+/** Turns headings and code blocks into paragraphs first, because list items begin with paragraphs. */
 function wrapAsParagraphs(name: ListName): Command {
   return (state, dispatch) => {
     let tr: Transaction | null = null
@@ -54,7 +54,7 @@ function wrapAsParagraphs(name: ListName): Command {
   }
 }
 
-/** Applies a command of lists to whichever kind of item the caret is in. */
+/** Applies a list command to the item at the caret, of either kind. */
 function inItem(command: (type: NodeType) => Command): Command {
   return (state, dispatch, view) => {
     const around = listAround(state)
@@ -69,7 +69,7 @@ export const splitItem = inItem(splitWith)
 export const sinkItem = inItem(sinkListItem)
 export const liftItem = inItem(liftListItem)
 
-/** Ticks or unticks the task with the caret. */
+/** Ticks or unticks the task at the caret. */
 export const toggleTask: Command = (state, dispatch) => {
   const { $from } = state.selection
   for (let depth = $from.depth; depth > 0; depth--) {

@@ -9,7 +9,7 @@ function eachHeading(doc: Node, found: (node: Node, at: number) => void): void {
   })
 }
 
-/** The headings of a page in order; `before` itself when they are the same. */
+/** Returns the headings of a page in order; returns `before` itself when nothing changed. */
 export function headingsOf(doc: Node, before: readonly Heading[]): readonly Heading[] {
   const headings: Heading[] = []
   eachHeading(doc, ({ attrs, textContent }) => headings.push({ level: Number(attrs['level']) || 1, text: textContent }))
@@ -17,7 +17,7 @@ export function headingsOf(doc: Node, before: readonly Heading[]): readonly Head
   return headings.length === before.length && headings.every((each, at) => isSame(each, before[at])) ? before : headings
 }
 
-/** The position of a heading by its number; `null` when the page has fewer. */
+/** Returns the position of a heading by its number; `null` when the page has fewer headings. */
 export function positionOfHeading(doc: Node, index: number): number | null {
   const positions: number[] = []
   eachHeading(doc, (_, at) => positions.push(at))

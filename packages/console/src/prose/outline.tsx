@@ -5,7 +5,7 @@ import './outline.css'
 
 const texts = messages.prose.outline
 
-/** The headings of the prose page on the screen; pressing one leads there. */
+/** The headings of the prose page on the screen. Pressing one scrolls to it. */
 export function OutlinePanel({ document }: PanelProps) {
   const page = shownOf(document).page.value
   const headings = page?.headings.value ?? []

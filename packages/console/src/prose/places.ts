@@ -2,7 +2,7 @@ import type { EditorView } from 'prosemirror-view'
 import { absolutePositionToRelativePosition, relativePositionToAbsolutePosition, ySyncPluginKey } from 'y-prosemirror'
 import * as Y from 'yjs'
 
-/** How the binding of y-prosemirror knows where the parts of a page are. */
+/** The part of the y-prosemirror binding that maps nodes of the page to Yjs types. */
 interface Sync {
   readonly doc: Y.Doc
   readonly type: Y.XmlFragment
@@ -14,8 +14,8 @@ function syncOf(view: EditorView): Sync | undefined {
 }
 
 /**
- * Keeps a place of the page while others edit: the binding replaces the whole page for every edit of others, so positions cannot be mapped.
- * The result gives the position of now, `null` when the place is gone.
+ * Keeps a position of the page while others edit. The binding replaces the whole page for every edit of others, so positions cannot be mapped
+ * through steps. The returned function gives the present position, or `null` when the place is gone.
  */
 export function keepPlace(view: () => EditorView, at: number): () => number | null {
   const sync = syncOf(view())
@@ -24,7 +24,7 @@ export function keepPlace(view: () => EditorView, at: number): () => number | nu
   return () => positionOf(view(), kept)
 }
 
-/** The position on the shown page of a relative position of Yjs, in whatever form a peer sent it; `null` when it is not there. */
+/** Converts a relative position of Yjs, in whatever form a peer sent it, to a position on the shown page; `null` when it has none. */
 export function positionOf(view: EditorView, sent: unknown): number | null {
   const sync = syncOf(view)
   if (sync === undefined || typeof sent !== 'object' || sent === null) return null

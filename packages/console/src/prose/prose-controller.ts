@@ -22,12 +22,12 @@ import { isSameToolState, mainTools, NO_TOOLS, type Tool, toolState } from './to
 import { typingBeside } from './typing-beside.ts'
 import { Uploads } from './uploads.ts'
 
-/** What a prose page on the screen is made of; the parts of the page read its signals. */
+/** The parts of a prose page on the screen. Components read its signals. */
 export class ProseController {
   readonly tools = signal(NO_TOOLS)
   readonly problems = signal<readonly PageProblem[]>([])
   readonly isEditable = signal(false)
-  /** What a dialog asks now. */
+  /** The form of the open dialog; `null` when none is open. */
   readonly form = signal<FormRequest | null>(null)
   readonly headings = signal<readonly Heading[]>([])
   readonly uploads: Uploads
@@ -52,7 +52,7 @@ export class ProseController {
   #marked: readonly AgentEdit[] = []
   #frame = 0
 
-  /** `chooseFiles` opens the browser's choice of files; `focusTools` puts the focus into the toolbar. */
+  /** `chooseFiles` opens the file dialog of the browser; `focusTools` moves the focus to the toolbar. */
   constructor(
     session: Session,
     document: LiveDocument,
@@ -109,7 +109,7 @@ export class ProseController {
     this.#refresh()
   }
 
-  /** Runs a tool and goes back to the text. */
+  /** Runs a tool and moves the focus back to the text. */
   use({ command }: Tool): void {
     const { view } = this.binding
     command(view.state, view.dispatch, view)
@@ -126,7 +126,7 @@ export class ProseController {
     this.#library.destroy()
   }
 
-  /** A command that opens a dialog, and cannot be used where there is nothing to ask. */
+  /** Returns a command that opens a dialog, and that is disabled when `form` returns `null`. */
   #asks(form: () => FormRequest | null): Command {
     return (_, dispatch) => {
       const request = form()
@@ -164,7 +164,7 @@ export class ProseController {
     }
   }
 
-  /** Marks the blocks for a while, and tells of the edit. */
+  /** Marks the blocks of an edit for 8 s, and shows a notice about it. */
   #agentWrote(edit: AgentEdit): void {
     this.#mark([...this.#marked, edit])
     if (edit.blocks.length > 0 || edit.callId !== null) this.notices.add(edit)
@@ -181,7 +181,7 @@ export class ProseController {
     view.dispatch(view.state.tr.setMeta(marked.key, edits))
   }
 
-  /** Tells the toolbar and the outline what the caret and the page are now, once for each frame. */
+  /** Updates the toolbar and the outline after changes, once per frame. */
   #watch(): Plugin {
     return new Plugin({
       view: () => ({

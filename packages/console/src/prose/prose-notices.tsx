@@ -7,7 +7,7 @@ import type { AgentNotices } from './agent-notices.ts'
 
 const texts = messages.prose
 
-/** Says why a page can only be read, when its content is the reason. */
+/** Says why a page is read-only, when its content is the reason. */
 export function ProblemBanner({ problems }: { readonly problems: readonly PageProblem[] }) {
   if (problems.length === 0) return null
   const names = [
@@ -27,7 +27,7 @@ export function ProblemBanner({ problems }: { readonly problems: readonly PagePr
   )
 }
 
-/** The place is there before a notice is, so that each one is read out. */
+/** The list is rendered even while empty, so that screen readers read each new notice. */
 export function NoticeList({ notices, canUndo }: { readonly notices: AgentNotices; readonly canUndo: boolean }) {
   return (
     <div class="prose-notices" role="status">

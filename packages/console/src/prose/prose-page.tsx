@@ -39,7 +39,7 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
   const form = controller?.form.value ?? null
   const hadForm = useRef(false)
   useLayoutEffect(() => {
-    // From a dialog one goes on in the text, also when a tool of the toolbar opened it.
+    // After any dialog, including one opened from the toolbar, the focus goes back to the text.
     if (hadForm.current && form === null) controller?.binding.view.focus()
     hadForm.current = form !== null
   }, [controller, form])
@@ -86,7 +86,7 @@ export function ProsePage({ session, document, pageId }: PageViewProps) {
   )
 }
 
-/** What floats above the lower end of the page: tools of the place with the caret, and what happened. */
+/** Floats above the lower end of the page: tools for the block with the caret, and notices. */
 function Dock({ controller, document, pageId }: PageViewProps & { readonly controller: ProseController }) {
   const { place } = controller.tools.value
   const { followed } = shownOf(document)

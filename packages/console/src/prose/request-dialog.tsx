@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Button } from '../controls/button.tsx'
 import { FormDialog } from '../controls/form-dialog.tsx'
 
-/** One thing that a small dialog asks for. */
+/** One field of a small dialog. */
 export interface FormField {
   readonly name: string
   readonly label: string
@@ -10,22 +10,22 @@ export interface FormField {
   readonly kind?: 'line' | 'lines' | 'choice'
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly isRequired?: boolean
-  /** Values that the browser offers while something is typed. */
+  /** Values that the browser suggests while the person types. */
   readonly suggestions?: readonly string[]
 }
 
 export type FormValues = Readonly<Record<string, string>>
 
-/** A small dialog that asks for something. */
+/** The description of a small dialog with a form. */
 export interface FormRequest {
   readonly title: string
   readonly submit: string
   readonly fields: readonly FormField[]
-  /** What the values mean; a text when they cannot be taken. */
+  /** Applies the values. Returns an error text, or `null` on success. */
   readonly done: (values: FormValues) => string | null
-  /** Removes the thing that the dialog is about. */
+  /** Removes the node that the dialog is about. */
   readonly remove?: { readonly label: string; readonly done: () => void }
-  /** Called when a value changes: what other fields show then. */
+  /** Called when a value changes. Returns the values that the fields then show. */
   readonly changed?: (name: string, values: FormValues) => FormValues
 }
 

@@ -1,13 +1,13 @@
 import type { LiveDocument } from '@docrelay/client'
 import { type Signal, signal } from '@preact/signals'
 
-/** A heading of a page, by which the outline leads to it. */
+/** A heading of a page, as the outline lists it. */
 export interface Heading {
   readonly level: number
   readonly text: string
 }
 
-/** The prose page of a document that is on the screen, for the panels beside it. */
+/** The prose page on the screen, for the panels beside it. */
 export interface ShownPage {
   readonly pageId: string
   readonly headings: Signal<readonly Heading[]>
@@ -19,14 +19,14 @@ interface Shown {
   readonly page: Signal<ShownPage | null>
   /** The awareness client of the person whose caret this tab follows. */
   readonly followed: Signal<number | null>
-  /** Files that were dropped onto a drawing, until the panel of files takes them. */
+  /** Files that were dropped onto a canvas page, until the files panel takes them. */
   readonly dropped: Signal<readonly File[]>
 }
 
-// A document that nobody has open any more takes its entry with it.
+// A WeakMap: an entry lives as long as its document is open.
 const shown = new WeakMap<LiveDocument, Shown>()
 
-/** What of a document is on the screen of this tab; `page` is null while no prose page is. */
+/** Returns what this tab shows of a document. `page` is null while no prose page is shown. */
 export function shownOf(document: LiveDocument): Shown {
   const known = shown.get(document)
   if (known !== undefined) return known

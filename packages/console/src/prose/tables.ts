@@ -6,8 +6,8 @@ import { ySyncPluginKey } from 'y-prosemirror'
 import { nodeType } from './node-types.ts'
 
 /**
- * Selection of cells, and repair of tables that lost their shape. Only after this person's own edits: if every open editor repaired what
- * arrives, each would add the cells that are missing.
+ * Lets people select table cells, and repairs tables with missing cells. Repairs run only after this person's own edits: if every open editor
+ * repaired a received edit, each would add the missing cells.
  */
 export function tables(): Plugin {
   const editing = tableEditing()
@@ -25,14 +25,14 @@ function isFromElsewhere(transaction: Transaction): boolean {
   return sync?.isChangeOrigin === true
 }
 
-/** At the edge of a table, a selection of cells stays: the browser would select text elsewhere. To come after the keys of `tables`. */
+/** Keeps a selection of cells at the edge of a table, where the browser would select text elsewhere. Must come after the plugin of `tables`. */
 export function cellEdges(): Plugin {
   const stays: Command = ({ selection }) => selection instanceof CellSelection
   const keys = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']
   return keymap(Object.fromEntries(keys.map((key) => [`Shift-${key}`, stays])))
 }
 
-/** An empty table with a row of headings. */
+/** Returns an empty table with a header row. */
 export function emptyTable(rows: number, columns: number): Node {
   const row = (cell: string) =>
     nodeType('tableRow').create(
@@ -43,7 +43,7 @@ export function emptyTable(rows: number, columns: number): Node {
   return nodeType('table').create(null, all)
 }
 
-/** Goes to the next cell; after the last one to a new row. */
+/** Moves to the next cell; at the last cell, adds a row. */
 export const nextCell: Command = (state, dispatch, view) => {
   if (!isInTable(state)) return false
   if (goToNextCell(1)(state, dispatch)) return true

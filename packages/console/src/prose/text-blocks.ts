@@ -4,13 +4,16 @@ import { nodeType } from './node-types.ts'
 
 type Attrs = Readonly<Record<string, unknown>>
 
-/** What a block keeps when it becomes another kind of block: its id, by which links and agents know it, and its alignment. */
+/**
+ * Returns the attributes that a block keeps when it becomes another kind of block: its id, by which links and agents refer to it, and its
+ * alignment.
+ */
 export function keptAttrs(type: NodeType, { attrs }: Node): Attrs {
   const known = type.spec.attrs ?? {}
   return Object.fromEntries(['id', 'textAlign'].filter((name) => name in known).map((name) => [name, attrs[name] as unknown]))
 }
 
-/** Makes the selected blocks of text blocks of this kind; paragraphs when they are of this kind already. */
+/** Turns the selected text blocks into this kind, or into paragraphs when they have this kind already. */
 export function toggleTextblock(name: string, attrs: Attrs = {}): Command {
   return (state, dispatch) => {
     const isActive = textblocks(state).every(({ node }) => isKind(node, name, attrs))
@@ -43,7 +46,7 @@ interface Found {
   readonly at: number
 }
 
-/** The blocks of text that a selection touches. */
+/** Returns the text blocks that a selection touches. */
 export function textblocks({ doc, selection }: EditorState): readonly Found[] {
   const found: Found[] = []
   for (const { $from, $to } of selection.ranges)
@@ -59,13 +62,13 @@ function mayBecome({ doc }: EditorState, at: number, type: NodeType): boolean {
   return place.parent.canReplaceWith(place.index(), place.index() + 1, type)
 }
 
-/** How deep the innermost node of this kind is that holds the selection; 0 for none. */
+/** Returns the depth of the innermost node of this kind around the selection; 0 when there is none. */
 export function depthOf({ selection: { $from, $to } }: EditorState, name: string): number {
   for (let depth = $from.sharedDepth($to.pos); depth > 0; depth--) if ($from.node(depth).type.name === name) return depth
   return 0
 }
 
-/** Takes the content of the innermost node of this kind out of it. */
+/** Replaces the innermost node of this kind by its content. */
 export function unwrap(name: string): Command {
   return (state, dispatch) => {
     const depth = depthOf(state, name)
@@ -98,8 +101,8 @@ interface Place {
 }
 
 /**
- * Puts blocks after the block with the caret, or in place of it when it is empty. A page, cell or item that would then end with something
- * into which nobody can type gets a paragraph.
+ * Inserts blocks after the block with the caret, or in its place when it is empty. Adds a paragraph when the page, cell or item would otherwise
+ * end with a block into which nobody can type.
  */
 export function insertBlocks(blocks: (state: EditorState) => readonly Node[]): Command {
   return (state, dispatch) => {
@@ -110,20 +113,20 @@ export function insertBlocks(blocks: (state: EditorState) => readonly Node[]): C
   }
 }
 
-/** Puts blocks between two places of one parent, and the caret where text can be typed: into them or behind them. */
+/** Inserts blocks between two positions of one parent, and puts the caret where text can be typed: inside or after them. */
 export function insertedAt(tr: Transaction, from: number, to: number, blocks: readonly Node[]): Transaction {
   const after = tr.doc.resolve(to)
   const endsClosed = blocks.at(-1)?.isTextblock !== true && after.index() === after.parent.childCount
   tr.replaceWith(from, to, Fragment.from([...blocks, ...(endsClosed ? [nodeType('paragraph').create()] : [])]))
   const first = tr.doc.nodeAt(from)
-  // Behind a node that holds no text, so that what is typed next does not replace it.
+  // After a node without text, so that typing does not replace it.
   const start = first?.isAtom === true ? from + first.nodeSize : from
   return tr
     .setSelection(TextSelection.findFrom(tr.doc.resolve(start), 1, true) ?? NodeSelection.create(tr.doc, from))
     .scrollIntoView()
 }
 
-/** Where a block may be put beside a selection: after its block, or in place of an empty paragraph. */
+/** Returns where a block can be inserted: after the block of the selection, or in place of an empty paragraph. */
 export function placeFor({ $from, $to }: { readonly $from: ResolvedPos; readonly $to: ResolvedPos }): Place | null {
   const paragraph = nodeType('paragraph')
   for (let depth = $to.depth; depth >= 0; depth--) {
@@ -131,11 +134,11 @@ export function placeFor({ $from, $to }: { readonly $from: ResolvedPos; readonly
     if (parent.isTextblock || parent.type.spec['tableRole'] === 'row') continue
     const index = $to.indexAfter(depth)
     if (!parent.canReplaceWith(index, index, nodeType('horizontalRule'))) continue
-    // A selected node at this depth is passed by its end.
+    // When the selection itself is at this depth, its end is the place.
     const to = depth === $to.depth ? $to.pos : $to.after(depth + 1)
     const block = $from.parent
     const isEmpty = block.type === paragraph && block.content.size === 0 && $from.depth === depth + 1
-    // Items begin with a paragraph, so theirs stays.
+    // A list item must keep the paragraph with which it begins.
     const isReplaceable = isEmpty && parent.canReplaceWith(index - 1, index, nodeType('horizontalRule'))
     return { from: isReplaceable ? $from.before() : to, to }
   }

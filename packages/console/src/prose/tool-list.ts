@@ -30,19 +30,19 @@ export interface Tool {
   readonly id: string
   readonly label: string
   readonly command: Command
-  /** As `Mod-b`; Mod is Ctrl, or Cmd on a Mac. */
+  /** For example `Mod-b`; Mod is Ctrl, or Cmd on a Mac. */
   readonly keys?: string
   readonly icon?: IconName
-  /** Shown where there is no icon. */
+  /** Shown on the button when there is no icon. */
   readonly text?: string
-  /** Present for tools that are switched on and off. */
+  /** Whether a toggle tool is on; absent for tools that do not toggle. */
   readonly isActive?: (state: EditorState) => boolean
 }
 
 /** Tools that belong together, in the order of the toolbar. */
 export type ToolGroup = readonly Tool[]
 
-/** What a tool does that asks something first. Each says whether it can be used now when it is called without `dispatch`. */
+/** Commands that open a dialog. Called without `dispatch`, each says whether it is enabled. */
 export interface Asking {
   readonly link: Command
   readonly formula: Command
@@ -150,7 +150,7 @@ export function mainTools(asking: Asking): readonly ToolGroup[] {
   ]
 }
 
-/** The tools of the table with the caret. */
+/** The tools for the table at the caret. */
 export const tableTools: readonly ToolGroup[] = [
   [
     { id: 'rowBefore', label: texts.rowBefore, command: addRowBefore },
@@ -170,7 +170,7 @@ export const tableTools: readonly ToolGroup[] = [
   [{ id: 'deleteTable', label: texts.deleteTable, command: deleteTable }],
 ]
 
-/** The tools of the callout with the caret. */
+/** The tools for the callout at the caret. */
 export const calloutTools: readonly ToolGroup[] = [
   VARIANTS.map((variant) => ({
     id: variant,
@@ -183,7 +183,7 @@ export const calloutTools: readonly ToolGroup[] = [
   })),
 ]
 
-/** Which tools are switched on, and which cannot be used now. */
+/** Which tools are on, and which are disabled. */
 export interface ToolState {
   readonly active: ReadonlySet<string>
   readonly unusable: ReadonlySet<string>

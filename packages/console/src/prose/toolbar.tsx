@@ -4,7 +4,7 @@ import type { Tool, ToolGroup, ToolState } from './tool-list.ts'
 
 const isMac = () => /mac|iphone|ipad/i.test(navigator.platform)
 
-/** `Mod-Shift-8` as people of this platform write it. */
+/** Returns a key such as `Mod-Shift-8` as this platform writes it. */
 function shownKeys(keys: string): string {
   const names: Record<string, string> = isMac() ? { Mod: '⌘', Shift: '⇧', Alt: '⌥' } : { Mod: 'Ctrl' }
   return keys
@@ -17,9 +17,7 @@ function ariaKeys(keys: string): string {
   return keys.replace('Mod', isMac() ? 'Meta' : 'Control').replaceAll('-', '+')
 }
 
-/**
- * Buttons of which one is in the order of Tab; the arrow keys lead to the others. Escape leads back to the text.
- */
+/** A row of buttons. One button is in the Tab order; arrow keys move to the others, and Escape moves back to the text. */
 export function Toolbar(props: {
   readonly label: string
   readonly groups: readonly ToolGroup[]
@@ -85,7 +83,7 @@ function ToolButton(props: {
       aria-keyshortcuts={tool.keys === undefined ? undefined : ariaKeys(tool.keys)}
       aria-pressed={tool.isActive === undefined ? undefined : state.active.has(tool.id)}
       aria-disabled={isUnusable}
-      // The text keeps the focus, and with it the selection.
+      // Prevents the button from taking the focus, so that the text keeps it with the selection.
       onMouseDown={(event) => event.preventDefault()}
       onFocus={props.onFocus}
       onClick={() => !isUnusable && props.onPress()}
@@ -95,7 +93,7 @@ function ToolButton(props: {
   )
 }
 
-/** What a tool is called: with the letters that it shows, by which people who speak to the machine call it. */
+/** Returns the name of a tool. It includes the letters that the button shows, because users of voice control say these. */
 function nameOf({ icon, text, label }: Tool): string {
   return icon === undefined && text !== undefined ? `${text}, ${label}` : label
 }

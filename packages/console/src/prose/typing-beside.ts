@@ -3,8 +3,8 @@ import { NodeSelection, Plugin, TextSelection } from 'prosemirror-state'
 import type { EditorView } from 'prosemirror-view'
 
 /**
- * Keeps a selected chip, image or other single thing when somebody types: the words go after it. The arrow keys select such a thing on their
- * way through the text, and only Backspace, Delete, cutting and a selection of text around it mean to remove it.
+ * Protects a selected chip, image or other atom from being replaced by typing: the text goes after it. The arrow keys select such nodes on their
+ * way through the text. Only Backspace, Delete, cutting and a text selection around a node remove it.
  */
 export function typingBeside(): Plugin {
   return new Plugin({
@@ -15,7 +15,7 @@ export function typingBeside(): Plugin {
         return true
       },
       handleDOMEvents: {
-        // Where letters are composed the browser writes them at its caret.
+        // An input method writes at the caret of the browser, so the caret must leave the node first.
         compositionstart(view) {
           leaveNode(view)
           return false
@@ -25,7 +25,7 @@ export function typingBeside(): Plugin {
   })
 }
 
-/** Puts the caret after the selected node, in a new paragraph after a block. Returns whether a node was selected. */
+/** Moves the caret behind the selected node; behind a block, into a new paragraph. Returns whether a node was selected. */
 function leaveNode(view: EditorView): boolean {
   const { selection, doc, tr } = view.state
   if (!(selection instanceof NodeSelection) || !view.editable) return false

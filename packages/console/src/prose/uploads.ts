@@ -13,14 +13,14 @@ import { insertedAt, placeFor } from './text-blocks.ts'
 const texts = messages.prose.uploads
 const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml']
 
-/** Takes files into a page: images as blocks, other files as chips, at the place where they were dropped or pasted. */
+/** Inserts dropped or pasted files into a page at their place: images as blocks, other files as chips. */
 export class Uploads {
   readonly #session: Session
   readonly #document: LiveDocument
   readonly #pageId: string
-  /** `null` when the page is not on the screen any more. */
+  /** `null` when the page is no longer on the screen. */
   #view: (() => EditorView) | null
-  /** What was stored from here, so that it need not be fetched to be shown. */
+  /** The blobs uploaded by this tab, which need no download. */
   readonly #stored = new Map<string, Blob>()
 
   constructor(session: Session, document: LiveDocument, pageId: string, view: () => EditorView) {
@@ -30,7 +30,7 @@ export class Uploads {
     this.#view = view
   }
 
-  /** Loads a stored image for a view. */
+  /** Loads a stored image for its node view. */
   readonly load = async (hash: string, { signal: stop }: { readonly signal: AbortSignal }): Promise<Blob> => {
     const known = this.#stored.get(hash)
     if (known !== undefined) return known
@@ -38,7 +38,7 @@ export class Uploads {
     return new Blob([bytes], { type: mimeType })
   }
 
-  /** Stores the files and puts each into the page when it is durable. */
+  /** Uploads the files, and inserts each into the page when it is durable. */
   take(files: readonly File[], at: number): void {
     if (this.#view === null) return
     const place = keepPlace(this.#view, at)
@@ -53,7 +53,7 @@ export class Uploads {
     }
   }
 
-  /** The page is not on the screen any more. What is on its way goes to its end. */
+  /** Called when the page is no longer on the screen. Running uploads continue. */
   destroy(): void {
     this.#view = null
   }
@@ -71,13 +71,13 @@ export class Uploads {
   }
 
   #takeFrom(data: DataTransfer | null, at: number): boolean {
-    // Words with a picture of themselves, as office programs copy them, are pasted as words.
+    // Office programs copy text together with a picture of it; such a paste is handled as text.
     if (data === null || data.files.length === 0 || data.types.includes('text/html')) return false
     this.take([...data.files], at)
     return true
   }
 
-  /** Returns why the file is not in the page, or `null`. */
+  /** Uploads one file. Returns why it is not in the page, or `null`. */
   async #send(file: File, name: string, place: () => number | null, stop: AbortSignal): Promise<string | null> {
     const bytes = new Uint8Array(await file.arrayBuffer())
     const mimeType = file.type === '' ? 'application/octet-stream' : file.type

@@ -4,21 +4,21 @@ import { type ConsoleConfig, isLoopback } from './config.ts'
 
 export interface GrantedTokens {
   readonly accessToken: string
-  /** `null` when the issuer gives none: then the person signs in again when the token ends. */
+  /** `null` when the issuer gives none; then the person signs in again when the access token expires. */
   readonly refreshToken: string | null
   readonly expiresInSec: number | null
-  /** Names the person where the access token does not. */
+  /** Used for the person's name when the access token has none. */
   readonly idToken: string | null
 }
 
-/** What has to be remembered from the way to the issuer until the way back. */
+/** What the page must remember between leaving for the issuer and coming back. */
 export interface PendingSignIn {
   readonly state: string
   readonly verifier: string
   readonly nonce: string
 }
 
-/** The issuer says that the person has to sign in again. */
+/** Thrown when the issuer requires the person to sign in again. */
 export class GrantEnded extends Error {}
 
 /** Returns the address at which the person signs in. */
@@ -49,7 +49,7 @@ export async function signInAddress(
   return { address: address.href, pending }
 }
 
-/** Exchanges what the issuer sent the person back with, which is the query of `returned`, for tokens. */
+/** Exchanges the answer of the issuer, which is the query of `returned`, for tokens. */
 export async function redeemCode(
   config: ConsoleConfig,
   { returned, redirectUri, pending }: { readonly returned: URL; readonly redirectUri: string; readonly pending: PendingSignIn },
@@ -83,14 +83,14 @@ export async function renewTokens(config: ConsoleConfig, refreshToken: string): 
   }
 }
 
-/** Tells the issuer that a refresh token is not needed any more, where it takes notice of that. */
+/** Revokes a refresh token at the issuer, if the issuer supports revocation. */
 export async function revokeToken(config: ConsoleConfig, refreshToken: string): Promise<void> {
   const server = await discovered(config)
   if (server.revocation_endpoint === undefined) return
   await oauth.revocationRequest(server, { client_id: config.clientId }, oauth.None(), refreshToken, requestsTo(config.issuer))
 }
 
-/** Reads what the issuer publishes: by OpenID Connect, else by OAuth (RFC 8414). */
+/** Loads the metadata of the issuer: by OpenID Connect, else by OAuth (RFC 8414). */
 async function discovered({ issuer }: ConsoleConfig): Promise<oauth.AuthorizationServer> {
   const url = new URL(issuer)
   const options = requestsTo(issuer)

@@ -1,4 +1,4 @@
-/** What the relay tells the page, from `config.json` beside it. */
+/** What the relay tells the page in `config.json`. */
 export interface ConsoleConfig {
   readonly issuer: string
   readonly clientId: string
@@ -16,7 +16,7 @@ export async function loadConfig(get: typeof fetch): Promise<ConsoleConfig> {
   return (await answer.json()) as ConsoleConfig
 }
 
-/** Whether a host is this machine. Only there may a page choose who signs in, and speak with an issuer without TLS. */
+/** Whether a URL names this machine. Only there may the page choose who signs in, and talk to an issuer without TLS. */
 export function isLoopback(url: string): boolean {
   const host = new URL(url).hostname
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)

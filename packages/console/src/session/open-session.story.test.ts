@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** The session of Dora in a workspace, with a token that names these. */
+/** A session of Dora in one workspace; her token names `workspaces`. */
 function sessionOf(workspace: string, workspaces: readonly string[]): Session {
   const wsp = workspaces.map((id) => ({ id, role: 'member' }))
   const accessToken = async () => relay.token({ sub: 'dora', wsp })
@@ -48,7 +48,7 @@ it('[CON-22] words typed without a connection are sent after the person has join
   await client.signOut()
 })
 
-it('[CON-21] signing out removes what was kept while the person had one workspace', async () => {
+it('[CON-21] signing out removes copies that were made while the person had one workspace', async () => {
   const before = sessionOf('first', ['first'])
   await before.relay.documents.put('plan', { name: 'Plan' })
   const kept = before.relay.open('plan')

@@ -5,7 +5,7 @@ import type { ConsoleConfig } from './config.ts'
 import type { SignIn } from './sign-in.ts'
 import { personOf } from './token-claims.ts'
 
-/** Makes the object through which every view reaches the relay, for the person who is signed in. */
+/** Makes the session of the signed-in person, through which every view reaches the relay. */
 export function openSession(
   signIn: SignIn,
   {
@@ -26,8 +26,8 @@ export function openSession(
     token: (request) => signIn.accessToken(request),
     userId: claims.token.sub,
     persist: indexedDb(),
-    // Named also where the token has no other, so that copies on the device are found again when it has two. A token that says it in a
-    // way of its own needs none.
+    // The workspace is named even when the token names only one, so that copies on the device are found again when it names two. It is empty when
+    // the token names its workspace in another way.
     ...(workspace !== '' && { workspace }),
   })
   return { relay, person: personOf(claims.token, claims.idName, workspace), mcpUrl: config.mcpUrl, ...page }

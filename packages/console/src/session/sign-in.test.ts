@@ -8,7 +8,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** Somebody whom the tab remembers, and an issuer whose answers to renewals the test gives. */
+/** A signed-in person whose refresh token the tab stores, and an issuer whose answers to renewals the test gives. */
 async function bench() {
   const renewals: ServerResponse[] = []
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ async function bench() {
   }
   const config = { issuer, clientId: 'console', scope: 'docs', authorizeParams: {}, mcpUrl: null, version: '1' }
   const signIn = new SignIn(config, { now: () => 0, after, storage, redirectUri: `${issuer}/`, leaveTo: () => {} })
-  /** Runs every timer that was set, as if its time had passed. */
+  /** Fires every pending timer. */
   const timeIsOver = () => {
     for (const run of timers) run()
   }
@@ -48,7 +48,7 @@ function answer(response: ServerResponse, body: object, status = 200): void {
 const grant = (name: string) => ({ access_token: name, token_type: 'Bearer', refresh_token: `${name}-refresh` })
 const outcome = (promise: Promise<string>) => promise.then(String, (error: unknown) => `${error}`)
 
-it('[WS-67] a renewal that the issuer never answers is given up after its time, and the next call renews again', async () => {
+it('[WS-67] a renewal that the issuer never answers is abandoned after 30 s, and the next call renews again', async () => {
   const { signIn, renewals, timeIsOver } = await bench()
   const first = outcome(signIn.accessToken({ fresh: true }))
   await expect.poll(() => renewals.length).toBe(1)
@@ -76,7 +76,7 @@ it.each([
   const ended = new Promise((resolve) => renewals[0]?.on('close', resolve))
   answer(renewals[0] as ServerResponse, body, status)
   await ended
-  // The page reads the answer some turns later.
+  // The page needs some turns to read the answer.
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect([kept.get('docrelay.refresh-token'), await signIn.accessToken({ fresh: false })]).toEqual(['second-refresh', 'second'])
 })

@@ -1,28 +1,28 @@
-// Not from the package's entry: the page signs in before it loads the rest of the client.
+// Imported from a module of the client, not from its entry: the page signs in before it loads the rest of the client.
 import { NeedsSignIn } from '@docrelay/client/errors'
 import { inTime } from '@docrelay/client/in-time'
 import type { GrantedTokens, PendingSignIn } from './authorization.ts'
 import { type ConsoleConfig, isLoopback } from './config.ts'
 import { readClaims, type TokenClaims } from './token-claims.ts'
 
-/** What signing in needs of the browser. */
+/** The parts of the browser that the sign-in needs. */
 export interface SignInPlace {
   /** ms since 1970. */
   readonly now: () => number
   /** Calls `run` once after `ms`; the returned function cancels the call. */
   readonly after: (ms: number, run: () => void) => () => void
-  /** Of the tab alone: a tab is a person. */
+  /** The session storage, since each tab has its own person. */
   readonly storage: Storage
-  /** The address of the page without query and hash, to which the issuer sends people back. */
+  /** The address of the page without query and hash, to which the issuer redirects. */
   readonly redirectUri: string
   readonly leaveTo: (address: string) => void
 }
 
 const REFRESH = 'docrelay.refresh-token'
 const PENDING = 'docrelay.signing-in'
-/** A token that ends sooner is not worth a request. */
+/** An access token that expires within this time is renewed first. */
 const SPARE_MS = 10_000
-/** A renewal that takes longer is waited for no more, and the next call begins another one. [WS-67] */
+/** After this time a renewal is abandoned, and the next call begins another one. [WS-67] */
 const RENEWAL_MS = 30_000
 /** How long a sign-out waits for the issuer, in ms. */
 const REVOCATION_MS = 3_000
@@ -30,18 +30,18 @@ const REVOCATION_MS = 3_000
 interface Pending extends PendingSignIn {
   /** The hash that the person wanted to go to. */
   readonly backTo: string
-  /** Whether the way leads through another window, so that the page with its unsaved words stays. */
+  /** Whether the sign-in runs in another window, so that the page with its unsaved words stays. */
   readonly window: boolean
 }
 
-/** Who is signed in in this tab. The access token is in memory alone, the refresh token in the storage of the tab. */
+/** The sign-in of this tab. The access token is only in memory, the refresh token in the storage of the tab. */
 export class SignIn {
   readonly #config: ConsoleConfig
   readonly #place: SignInPlace
   #tokens: GrantedTokens | null = null
   #endsAtMs: number | null = null
   #renewal: Promise<string> | null = null
-  /** The token that the client has. */
+  /** The last token that the client got. */
   #given: string | null = null
 
   constructor(config: ConsoleConfig, place: SignInPlace) {
@@ -49,7 +49,7 @@ export class SignIn {
     this.#place = place
   }
 
-  /** What the access token says, and the name of the ID token; `null` when nobody is signed in. */
+  /** The claims of the access token, and the name from the ID token; `null` when nobody is signed in. */
   get claims(): { readonly token: TokenClaims; readonly idName: string | null } | null {
     if (this.#tokens === null) return null
     const id = this.#tokens.idToken === null ? null : readClaims(this.#tokens.idToken)
@@ -57,14 +57,14 @@ export class SignIn {
     return token === null ? null : { token, idName: id?.name ?? null }
   }
 
-  /** Whether a person may be named in advance: only where the issuer is of this machine, which asks for no password. */
+  /** Whether the page may name the person in advance: only with an issuer on this machine, which asks for no password. */
   get mayNamePerson(): boolean {
     return isLoopback(this.#config.issuer)
   }
 
   /**
-   * The callback of the relay's client: with `fresh` another token than the one that it got last. Throws `NeedsSignIn` when only the person
-   * can help.
+   * The token callback of the relay's client. With `fresh`, returns another token than the one it returned last. Throws `NeedsSignIn` when only
+   * the person can help.
    */
   async accessToken({ fresh }: { readonly fresh: boolean }): Promise<string> {
     const over = this.#endsAtMs !== null && this.#endsAtMs - SPARE_MS < this.#place.now()
@@ -81,7 +81,7 @@ export class SignIn {
     return this.#given
   }
 
-  /** Signs in without the person, by what the tab kept. Returns whether that worked. */
+  /** Signs in by the stored refresh token, without the person. Returns whether that worked. */
   async resume(): Promise<boolean> {
     if (this.#place.storage.getItem(REFRESH) === null) return false
     try {
@@ -93,12 +93,12 @@ export class SignIn {
     }
   }
 
-  /** Leaves to the issuer; the person comes back to `backTo`. */
+  /** Redirects the page to the issuer. Afterwards the person comes back to `backTo`. */
   async leave({ backTo, person }: { readonly backTo: string; readonly person: string | null }): Promise<void> {
     this.#place.leaveTo(await this.addressFor({ backTo, person, window: false }))
   }
 
-  /** Returns the address at which the person signs in, and remembers the way back. */
+  /** Returns the address at which the person signs in, and stores what the way back needs. */
   async addressFor({
     backTo,
     person,
@@ -115,13 +115,13 @@ export class SignIn {
     return address
   }
 
-  /** What is remembered of a way to the issuer that began in this tab and has this state. */
+  /** Returns what was stored for a sign-in of this tab with this state; `null` when there is none. */
   pendingFor(state: string | null): { readonly backTo: string; readonly window: boolean } | null {
     const pending = this.#pending()
     return pending !== null && pending.state === state ? pending : null
   }
 
-  /** Takes what the issuer sent the person back with. `sub`: only this person may come back. */
+  /** Exchanges the issuer's answer for tokens. With `sub`, rejects another person. */
   async comeBack(returned: URL, sub: string | null = null): Promise<void> {
     const pending = this.#pending()
     this.#place.storage.removeItem(PENDING)
@@ -132,14 +132,14 @@ export class SignIn {
     this.#take(tokens)
   }
 
-  /** Forgets everything, here and at the issuer. */
+  /** Removes the tokens here, and revokes them at the issuer. */
   async end(): Promise<void> {
     const refreshToken = this.#place.storage.getItem(REFRESH)
     this.#tokens = null
     this.#place.storage.clear()
     if (refreshToken === null) return
     const revoke = async (): Promise<void> => (await import('./authorization.ts')).revokeToken(this.#config, refreshToken)
-    // The page is signed out whether or not the issuer hears of it.
+    // The page is signed out whether or not the issuer answers.
     await inTime(revoke(), REVOCATION_MS, this.#place.after, () => new Error()).catch(() => {})
   }
 
@@ -147,7 +147,7 @@ export class SignIn {
     const refreshToken = this.#place.storage.getItem(REFRESH)
     if (refreshToken === null) throw new NeedsSignIn()
     const { GrantEnded, renewTokens } = await import('./authorization.ts')
-    // An answer after another renewal, a sign-in or the end of the session is older than what there is now.
+    // An answer is late when another renewal, a sign-in or a sign-out has changed the stored token since.
     const isLate = (): boolean => this.#place.storage.getItem(REFRESH) !== refreshToken
     try {
       const tokens = await renewTokens(this.#config, refreshToken)
@@ -170,7 +170,7 @@ export class SignIn {
   #take(tokens: GrantedTokens): void {
     this.#tokens = tokens
     this.#endsAtMs = tokens.expiresInSec === null ? null : this.#place.now() + tokens.expiresInSec * 1000
-    // An issuer that gives no new refresh token lets the one before be used again.
+    // Without a new refresh token, the old one stays valid.
     if (tokens.refreshToken !== null) this.#place.storage.setItem(REFRESH, tokens.refreshToken)
   }
 
@@ -180,5 +180,5 @@ export class SignIn {
   }
 }
 
-/** Somebody else signed in than the person whose words are in the page. */
+/** Thrown when another person signed in than the one whose words are in the page. */
 export class AnotherPerson extends Error {}

@@ -1,6 +1,6 @@
 import type { Person } from '../app/views.ts'
 
-/** What the page reads of a token. The relay alone decides what the token is worth. */
+/** The claims that the page reads from a token. Only the relay verifies the token. */
 export interface TokenClaims {
   readonly sub: string
   readonly name: string | null
@@ -8,7 +8,7 @@ export interface TokenClaims {
   readonly workspaces: readonly string[]
 }
 
-/** Reads the payload of a JWT without verifying it; `null` for a token that is none. */
+/** Reads the payload of a JWT without verification; `null` when the text is no JWT. */
 export function readClaims(token: string): TokenClaims | null {
   const payload = payloadOf(token)
   if (payload === null) return null
@@ -22,15 +22,15 @@ export function readClaims(token: string): TokenClaims | null {
   return { sub, name: names[0] ?? null, workspaces: [...new Set(workspaces)] }
 }
 
-/** With white letters on it every one of them has a contrast of at least 4.5:1. */
+/** White letters on each of these colours have a contrast of at least 4.5:1. */
 const COLORS = ['#8250df', '#0550ae', '#a40e26', '#116329', '#953800', '#99286e', '#1b7c83', '#4d4dbf', '#6e5494', '#57606a']
 
-/** Returns the person of a token, or of the ID token where the access token has no name. */
+/** Returns the person of a token. The name comes from the ID token when the access token has none. */
 export function personOf({ sub, name }: TokenClaims, idName: string | null, workspace: string): Person {
   return { sub, name: name ?? idName ?? sub, workspace, color: colorOf(sub) }
 }
 
-/** The same colour for a person in every tab and on every device. */
+/** Returns the colour of a person, the same in every tab and on every device. */
 export function colorOf(id: string): string {
   let hash = 0
   for (const char of id) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) >>> 0

@@ -1,6 +1,6 @@
 const WORKSPACE = 'docrelay.workspace'
 
-/** The workspaces of the person, and the one that was chosen in this tab; a single one needs no choice. */
+/** Returns the workspace of this tab: the one that was chosen here, or the only one that the person has. */
 export function workspaceOf(
   workspaces: readonly string[],
   storage: Storage,

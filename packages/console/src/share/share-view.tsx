@@ -9,7 +9,7 @@ import { Loading } from '../controls/notice.tsx'
 import { messages } from '../messages.en.ts'
 import './share.css'
 
-/** Where a share link leads: redeems it for the person and opens the document. [SHARE-4] */
+/** Redeems a share link for the person and opens its document. [SHARE-4] */
 export function ShareView({ session, token }: { readonly session: Session; readonly token: string }) {
   const [problem, setProblem] = useState<ErrorWords | null>(null)
   const [attempt, setAttempt] = useState(1)
@@ -19,7 +19,8 @@ export function ShareView({ session, token }: { readonly session: Session; reado
     setProblem(null)
     session.relay.shareLinks.redeem(token, { signal: left.signal }).then(
       ({ id, title }) => {
-        // The secret leaves the address bar and the history. The route of the document is a change of its own, so that the page sees it.
+        // Removes the secret from the address bar and the history first. The route of the document is then set separately, so that the page gets
+        // its event.
         history.replaceState(null, '', formatRoute({ view: 'documents' }))
         session.announce(messages.share.opened(title))
         session.go({ view: 'document', id, pageId: null, panel: null })

@@ -2,8 +2,8 @@ import type { DocumentMetadata } from '@docrelay/client'
 import { describe, expect, it } from 'vitest'
 import { idFlaw, readShares, reasonOf, withLevel } from './access.ts'
 
-describe('the share list', () => {
-  it('[BODY-13] is read in every form that the relay reads', () => {
+describe('reading and changing a share list', () => {
+  it('[BODY-13] accepts every form that the relay reads', () => {
     const list = [
       'ann',
       { user_id: 'ben', role: 'write' },
@@ -23,7 +23,7 @@ describe('the share list', () => {
     expect(readShares([null, 5, { permission: 'edit' }, { userId: 'eve', permission: 'toString' }])).toEqual([])
   })
 
-  it('keeps everybody else, their names and their order when one level changes', () => {
+  it('keeps all other entries, their names and their order when one level changes', () => {
     const shares = readShares([
       { userId: 'ann', permission: 'edit' },
       { userId: 'ben', userName: 'Ben', permission: 'edit' },
@@ -39,7 +39,7 @@ describe('the share list', () => {
   })
 })
 
-describe('why somebody has access', () => {
+describe('the reason for access to a document', () => {
   const facts = (access: string, sharedWith: readonly unknown[] = []) =>
     ({ ownerId: 'ann', access, sharedWith }) as unknown as DocumentMetadata
 

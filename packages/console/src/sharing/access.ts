@@ -2,13 +2,13 @@ import type { DocumentMetadata, ShareInput } from '@docrelay/client'
 
 export type ShareLevel = 'view' | 'edit' | 'owner'
 
-/** Somebody whom the share list names. */
+/** A person in the share list. */
 export interface Share {
   readonly userId: string
-  /** `null` where the list has no name. */
+  /** `null` when the list has no name for the person. */
   readonly userName: string | null
   readonly level: ShareLevel
-  /** When it was given (ms), where the list says so. */
+  /** When the share was given (ms since 1970); `null` when the list does not say. */
   readonly since: number | null
 }
 
@@ -47,12 +47,12 @@ export function readShares(sharedWith: readonly unknown[]): readonly Share[] {
   })
 }
 
-/** The list with this level for a user; `null` takes the user out. */
+/** Returns the list with this level for a user; `null` removes the user. */
 export function withLevel(shares: readonly Share[], userId: string, level: 'view' | 'edit' | null): readonly ShareInput[] {
   const others = shares.filter((share) => share.userId !== userId)
   const known = shares.find((share) => share.userId === userId)
   const changed = level === null ? [] : [{ userId, userName: known?.userName ?? null, level }]
-  // In the place where the user was, so that rows do not jump.
+  // Keeps the place of the user in the list, so that rows do not jump.
   const at = known === undefined ? others.length : shares.indexOf(known)
   return [...others.slice(0, at), ...changed, ...others.slice(at)].map((share) => ({
     userId: share.userId,
@@ -61,17 +61,17 @@ export function withLevel(shares: readonly Share[], userId: string, level: 'view
   }))
 }
 
-/** Why `sub` has the level that the metadata tell. */
+/** Returns why `sub` has the level that the metadata give. */
 export function reasonOf(sub: string, { ownerId, access, sharedWith }: DocumentMetadata): Reason {
   if (ownerId === sub) return 'owner'
   const ranks = ['view', 'edit', 'owner']
   const own = readShares(sharedWith).filter(({ userId }) => userId === sub)
-  // A share may give more than the role of the person lets it: then the share is the reason all the same.
+  // A share counts as the reason even when the person's role allows less than the share gives.
   if (own.some(({ level }) => ranks.indexOf(level) >= ranks.indexOf(access))) return 'share'
   return access === 'owner' ? 'workspace-owner' : 'workspace'
 }
 
-/** Why an id cannot be shared with, or `null`. An id is any text of at most 256 bytes. [BODY-13] */
+/** Returns why an id cannot be added to the share list, or `null`. An id is any text of at most 256 bytes. [BODY-13] */
 export function idFlaw(userId: string, ownerId: string, shares: readonly Share[]): 'empty' | 'long' | 'owner' | 'known' | null {
   if (userId === '') return 'empty'
   if (new TextEncoder().encode(userId).length > 256) return 'long'

@@ -11,10 +11,10 @@ import { messages } from '../messages.en.ts'
 const texts = messages.sharing
 const DAY_MS = 86_400_000
 const DAYS = [1, 7, 30, 365] as const
-/** A year is the longest time that the relay takes. The request has to be a little below it, because the clocks may differ. */
+/** The relay accepts at most a year. A request stays a minute below, because the clocks may differ. */
 const SLACK_MS = 60_000
 
-/** The links by which people of the workspace get the right to read. Only owners see them. */
+/** The links that give people of the workspace the right to read. Only owners see them. */
 export function ShareLinks({ session, document }: PanelProps) {
   const { relay, person, announce, now } = session
   const links = useLoaded((signal) => relay.shareLinks.list(document.id, { signal }), [relay, document.id])

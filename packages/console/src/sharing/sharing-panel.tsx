@@ -14,7 +14,7 @@ import './sharing.css'
 
 const texts = messages.sharing
 
-/** Who may read and edit the document and why, and its share links. */
+/** Shows who may read and edit the document, and why, and its share links. */
 export function SharingPanel({ session, document }: PanelProps) {
   const { relay, person } = session
   const level = useLevel(document)
@@ -55,7 +55,7 @@ function People({ session, document, metadata, onChanged }: PeopleProps) {
 
   const setLevel = (share: Pick<Share, 'userId' | 'userName'>, level: 'view' | 'edit' | null, then?: () => void) =>
     changing.run(async () => {
-      // The list is replaced as a whole, so it has to be that of this moment.
+      // Loads the present list first, because the whole list is replaced.
       const now = await relay.documents.metadata(document.id)
       await relay.documents.setShares(document.id, withLevel(readShares(now.sharedWith), share.userId, level))
       const name = share.userName ?? share.userId

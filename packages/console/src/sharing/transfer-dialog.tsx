@@ -9,7 +9,7 @@ import type { Share } from './access.ts'
 
 const texts = messages.sharing
 
-/** Asks to whom the document is given, and says what that means. */
+/** Asks who becomes the owner of the document, and explains the consequences. */
 export function TransferDialog(
   props: PanelProps & { readonly shares: readonly Share[]; readonly onDone: () => void; readonly onClose: () => void },
 ) {

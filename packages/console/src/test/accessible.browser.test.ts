@@ -15,9 +15,9 @@ const LOOKS = [
   ['400 %', { viewport: { width: 320, height: 256 } }],
 ] as const
 
-// Axe looks at a dozen views, for seconds each where the machine is busy.
+// Axe checks a dozen views, each for seconds when the machine is busy.
 it.for(LOOKS)(
-  '[CON-26] no view has a fault that axe finds, and none scrolls sideways (%s)',
+  '[CON-26] axe finds no fault in any view, and no view scrolls sideways (%s)',
   { timeout: patience(60_000) },
   async ([, options], context) => {
     const { rest, openAs, openSignedOut } = await openConsole(context)
@@ -81,11 +81,11 @@ it.for(LOOKS)(
   },
 )
 
-/** What axe finds by the rules of WCAG 2.2, levels A and AA. */
+/** Returns the faults that axe finds by the rules of WCAG 2.2, levels A and AA. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
-  // A view that comes in slowly is judged when it is there.
+  // Waits for animations, so that axe checks the finished view.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)))
-  // The strict policy of the page allows no further script, so that it comes by the debugger.
+  // The page's Content-Security-Policy allows no further script, so axe is injected by the debugger.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async () => {
     interface Found {
@@ -96,13 +96,13 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
     }
     const { axe } = globalThis as unknown as { readonly axe: { run(options: object): Promise<Found> } }
     const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    // Neither what holds nor the selectors of what does not are told.
+    // Leaves passed rules and selectors out of the report.
     const { violations } = await axe.run({ runOnly, resultTypes: ['violations'], selectors: false })
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
   })
 }
 
-it('[CON-26] at 400 % the line that one types is on the screen, and so is the button of a dialog that one comes to', async (context) => {
+it('[CON-26] at 400 % the line with the caret is on the screen, and so is a focused button of a dialog', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const lines = Array.from({ length: 40 }, (_, at) => `<p>Line ${at}</p>`).join('')
   await (await rest('ann')).putDocument('minutes', minutes(lines))
@@ -111,7 +111,7 @@ it('[CON-26] at 400 % the line that one types is on the screen, and so is the bu
   await ann.locator('.ProseMirror').focus()
   await ann.keyboard.press('Control+End')
   await ann.keyboard.type(' typed')
-  // Nothing covers the place of the caret.
+  // Checks that nothing covers the caret.
   const covered = await ann.evaluate(() => {
     const place = getSelection()?.getRangeAt(0).getBoundingClientRect()
     const shown = place === undefined ? null : document.elementFromPoint(place.x - 2, place.y + place.height / 2)

@@ -21,7 +21,7 @@ async function middle(shape: Locator): Promise<readonly [number, number]> {
   return [x + width / 2, y + height / 2]
 }
 
-/** Drags from one place of the window to another. */
+/** Drags with the mouse from one point of the window to another. */
 async function drag(page: Page, from: readonly [number, number], to: readonly [number, number]): Promise<void> {
   await page.mouse.move(...from)
   await page.mouse.down()
@@ -29,7 +29,7 @@ async function drag(page: Page, from: readonly [number, number], to: readonly [n
   await page.mouse.move(...to)
 }
 
-it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is what the other sees, and what the relay stores', async (context) => {
+it('[CON-20] [CANVAS-21] edits of shapes by mouse and by keys reach the other person and the relay', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const client = await rest('ann')
   await client.putDocument('board', board(SHAPES))
@@ -56,7 +56,7 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   await ann.mouse.up()
   await expect.poll(() => stored('a')).toMatchObject({ width: 140, height: 70 })
 
-  // By keys: from shape to shape in reading order, then moved.
+  // By keys: goes from shape to shape in reading order, then moves one.
   const list = ann.getByRole('listbox', { name: 'Shapes of the page' })
   await list.focus()
   await ann.keyboard.press('Home')
@@ -66,7 +66,7 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   await ann.keyboard.press('Control+ArrowRight')
   await expect.poll(() => stored('b')).toMatchObject({ x: 420, y: 100 })
 
-  // Its text, then a connector to another shape.
+  // By keys: edits the text of the shape, then connects it to another shape.
   await ann.keyboard.press('Enter')
   await ann.getByRole('textbox', { name: 'Text of Beta' }).fill('Gamma')
   await ann.keyboard.press('Enter')
@@ -76,7 +76,7 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   await ann.keyboard.press('Enter')
   await ben.getByRole('option', { name: 'Connector from Gamma to Delta' }).waitFor({ state: 'attached' })
 
-  // To the back, and deleted with its connectors; undo brings all of it back.
+  // By keys: sends the shape to the back and deletes it with its connectors; undo restores everything.
   await ann.keyboard.press('Home')
   await ann.getByRole('button', { name: 'Send to back' }).click()
   await expect.poll(() => ben.locator('.canvas-drawing [data-shape]').first().getAttribute('data-shape')).toBe('b')
@@ -87,7 +87,7 @@ it('[CON-20] [CANVAS-21] what one person does to shapes by mouse and by keys is 
   await expect.poll(() => ben.getByRole('option').count()).toBe(5)
 })
 
-it('[CON-20] a shape is drawn, named, connected and deleted by mouse alone, and a text that nobody typed overwrites nobody', async (context) => {
+it('[CON-20] the mouse alone draws, names, connects and deletes a shape; a text in which nobody typed is not written', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const client = await rest('ann')
   await client.putDocument('board', board(SHAPES))
@@ -138,7 +138,7 @@ it('[CON-20] [PRES-1] shapes that an agent writes are marked with its name for s
   await ann.getByRole('option', { name: 'Written, rectangle', exact: true }).waitFor({ state: 'attached' })
 })
 
-it('[CON-20] [PERM-1] a person who may only look sees the page, and changes nothing', async (context) => {
+it('[CON-20] [PERM-1] a person with the right to view sees the page, and can change nothing', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const client = await rest('ann')
   await client.putDocument('board', board(SHAPES))
@@ -152,7 +152,7 @@ it('[CON-20] [PERM-1] a person who may only look sees the page, and changes noth
   expect(await cleo.getByRole('option').count()).toBe(4)
 })
 
-it('[CON-20] [CON-28] a page of 2,000 shapes is open, and a drag draws only the shape and its connectors again', async (context) => {
+it('[CON-20] [CON-28] on a page of 2,000 shapes, a drag redraws only the dragged shape and its connectors', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const boxes = Array.from({ length: 1_000 }, (_, i) => box(`s${i}`, (i % 40) * 180, Math.floor(i / 40) * 120, `Shape ${i}`))
   const lines = boxes.map(({ id }, i) => connector(`c${i}`, id, `s${(i + 1) % 1_000}`))

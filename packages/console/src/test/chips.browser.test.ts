@@ -25,8 +25,8 @@ async function openWith(chip: string, context: TestContext, before = ''): Promis
   return { ann, ben }
 }
 
-it('[CON-30] a click on a chip leaves the caret after it: words typed then do not replace it, and the keys lead on', async (context) => {
-  // A caret that comes to the start of the page within 200 ms of a focus counts as put there by the browser, so another line is first.
+it('[CON-30] a click on a chip puts the caret after it: typing does not replace the chip, and the keys move on', async (context) => {
+  // A caret set to the start of the page within 200 ms of a focus counts as set by the browser, so another line comes first.
   const { ann, ben } = await openWith(CHIPS.field, context, '<p>Notes</p>')
   await ann.locator('.chip').click()
   await ann.getByRole('dialog').waitFor()
@@ -48,7 +48,7 @@ it('[CON-30] a click on a chip leaves the caret after it: words typed then do no
   for (const page of [ann, ben]) await expect.poll(() => textOf(page)).toBe('Notes\nMade For Acme, and sons!\nThe end.')
 })
 
-it('[CON-30] what is typed on a chip that the arrow keys selected goes after it; Backspace removes it', async (context) => {
+it('[CON-30] text typed on a chip that the arrow keys selected goes after it; Backspace removes the chip', async (context) => {
   const { ann, ben } = await openWith(CHIPS.citation, context)
   await editorOf(ann).getByText('For').click()
   await step(ann, 'Home', 1)
@@ -58,7 +58,7 @@ it('[CON-30] what is typed on a chip that the arrow keys selected goes after it;
   for (const page of [ann, ben]) await expect.poll(() => textOf(page)).toBe('For (doe), read it\nThe end')
   await step(ann, 'ArrowLeft', ', read it'.length + 1)
   await ann.locator('.chip.ProseMirror-selectednode').waitFor()
-  // As a keyboard of a phone or of Japanese writes.
+  // Composes text as the keyboard of a phone or a Japanese input method does.
   const keyboard = await ann.context().newCDPSession(ann)
   await keyboard.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 })
   await keyboard.send('Input.insertText', { text: '日本' })
@@ -71,7 +71,7 @@ it('[CON-30] what is typed on a chip that the arrow keys selected goes after it;
     .toBe(0)
 })
 
-it('[CON-26] the dialog of a formula shows only buttons with a name, and is applied by keys', async (context) => {
+it('[CON-26] every button in the dialog of a formula has a name, and keys apply the dialog', async (context) => {
   const { ann } = await openWith(CHIPS.field, context)
   await editorOf(ann).getByText('The end').click()
   await ann.getByRole('button', { name: 'Formula' }).click()

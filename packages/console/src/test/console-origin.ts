@@ -3,23 +3,23 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer, type RawData } from 'ws'
 
-/** Stands between the pages and the relay: forwards requests, and frames one by one, so that a test can hold some. */
+/** A proxy between the pages and the relay. It forwards requests, and frames one by one, so that a test can hold some. */
 export interface ConsoleOrigin extends AsyncDisposable {
-  /** E.g. `http://127.0.0.1:34567`. */
+  /** For example `http://127.0.0.1:34567`. */
   readonly origin: string
-  /** Keeps frames of this tag that the relay sends, of all connections, until `release`. */
+  /** Holds frames of this tag from the relay, on all connections, until `release`. */
   hold(tag: number): void
-  /** Frames that are kept now. */
+  /** Number of frames that are held now. */
   readonly held: number
   release(): void
-  /** Frames of this tag that the relay has sent and that were passed on. */
+  /** Number of frames of this tag from the relay that were passed on. */
   passed(tag: number): number
-  /** Ends every connection and takes no other one, as when the relay is away, until `mend`. */
+  /** Ends every connection and refuses new ones until `mend`, as when the relay is away. */
   cut(): void
   mend(): void
 }
 
-/** `relayUrl`: e.g. `http://127.0.0.1:9876`. The relay may be away for a time. */
+/** Starts the proxy. `relayUrl` returns for example `http://127.0.0.1:9876`; the relay may be away for a time. */
 export async function openConsoleOrigin(relayUrl: () => string): Promise<ConsoleOrigin> {
   const frames = new HeldFrames()
   let isCut = false
@@ -61,7 +61,7 @@ export async function openConsoleOrigin(relayUrl: () => string): Promise<Console
   }
 }
 
-/** Frames on their way to pages, some of which wait. Those of one connection keep their order only within a tag. */
+/** The frames on their way to pages, some of them held. Frames of one connection keep their order only within a tag. */
 class HeldFrames {
   #tag: number | null = null
   #waiting: (() => void)[] = []
@@ -105,7 +105,7 @@ function relayFrames(near: WebSocket, far: WebSocket, frames: HeldFrames): void 
   far.on('message', (data, binary) => frames.pass(data as Buffer, () => sendTo(near, data, binary)))
   near.on('close', () => far.terminate())
   far.on('close', (code, reason) => {
-    // 1005 and 1006 say that there was no close frame; they cannot be sent.
+    // Codes 1005 and 1006 mean that no close frame came; they cannot be sent.
     if (code === 1005 || code === 1006) near.terminate()
     else near.close(code, reason)
   })

@@ -11,15 +11,15 @@ import type { ConsoleConfig } from '../session/config.ts'
 export interface ConsoleRelay extends AsyncDisposable {
   readonly relay: RelayUnderTest
   readonly issuer: DevIssuer
-  /** What the relay tells pages about signing in. */
+  /** The sign-in settings that the relay gives to pages. */
   readonly signIn: Pick<ConsoleConfig, 'issuer' | 'clientId' | 'scope'>
 }
 
-/** As tokens name them. */
+/** The limits of a workspace, in the form of the token claim. */
 export type WorkspaceLimits = Pick<WorkspaceMembership, 'quota_bytes'>
 
 interface ConsoleRelayOptions {
-  /** The built console. */
+  /** The folder of the built console. */
   readonly folder: string
   readonly env?: Readonly<Record<string, string>>
   readonly people: readonly Person[]
@@ -28,12 +28,12 @@ interface ConsoleRelayOptions {
 const RESOURCE = 'http://127.0.0.1/mcp'
 const CLIENT = { clientId: 'console', scope: 'openid docs' }
 
-/** Starts a relay that serves the console, and agents, for people of an issuer of its own. */
+/** Starts a relay that serves the console and agents, together with an issuer for its people. */
 export async function startConsoleRelay({ folder, env, people }: ConsoleRelayOptions): Promise<ConsoleRelay> {
   await using opened = new AsyncDisposableStack()
   const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-issuer-'))
   opened.defer(() => rmSync(dataDir, { recursive: true, force: true }))
-  // The issuer takes every port of an address on this machine: the origin of each page has one of its own.
+  // The issuer accepts a loopback redirect address with any port, so each page may have an origin with its own port.
   const clients = [{ clientId: CLIENT.clientId, redirectUris: ['http://127.0.0.1/console/'] }]
   const issuer = opened.use(
     await startDevIssuer({ port: 0, dataDir, people, audience: 'service-relay', resource: RESOURCE, clients }),
@@ -65,8 +65,8 @@ let shared: Promise<ConsoleRelay> | null = null
 let workspace: Omit<WorkspaceMembership, 'role'> = { id: '' }
 
 /**
- * The relay that the files of one process use one test after another, with ann, ben and cleo in a new workspace: starting one takes longer
- * than most tests use it. It ends with the process. `limits`: what the issuer says of the workspace.
+ * Returns the relay that the test files of one process share, with ann, ben and cleo in a new workspace. Shared because a start takes longer than
+ * most tests. It ends with the process. `limits`: the limits of the workspace in the issuer's tokens.
  */
 export function sharedConsoleRelay(folder: string, limits: WorkspaceLimits = {}): Promise<ConsoleRelay> {
   workspace = { id: `console-${randomUUID()}`, ...limits }

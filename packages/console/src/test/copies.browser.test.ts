@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type ConsoleUnderTest, openConsole, openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
-/** Ann's page with words of a time without a connection, in which the document was deleted and made anew. */
+/** Opens Ann's page of a document that was deleted and made anew while she typed without a connection. */
 async function divergedPage({ frames, rest, openAs, allowProblems }: ConsoleUnderTest): Promise<Page> {
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   await (await rest('ann')).putDocument('minutes', minutes())
@@ -27,7 +27,7 @@ async function divergedPage({ frames, rest, openAs, allowProblems }: ConsoleUnde
   return ann
 }
 
-it('[WS-62] words of a former life of a document become a document of their own, and the new life has none of them', async (context) => {
+it('[WS-62] words of a former lineage become a new document, and the document itself gets none of them', async (context) => {
   const opened = await openConsole(context)
   const ann = await divergedPage(opened)
   await ann.getByRole('button', { name: 'Keep as a new document' }).click()
@@ -40,7 +40,7 @@ it('[WS-62] words of a former life of a document become a document of their own,
   expect(JSON.stringify(await owner.getDocument('minutes'))).not.toContain('and me')
 })
 
-it('[WS-62] words of a former life of a document can be dropped; the page shows the new life then and is written on', async (context) => {
+it('[WS-62] words of a former lineage can be dropped; the page then shows the new content and can be edited', async (context) => {
   const opened = await openConsole(context)
   const ann = await divergedPage(opened)
   await ann.getByRole('button', { name: 'Drop my changes' }).click()
@@ -53,7 +53,7 @@ it('[WS-62] words of a former life of a document can be dropped; the page shows 
   expect(JSON.stringify(await (await opened.rest('ann')).getDocument('minutes'))).toContain('Present: Ben and Ann')
 })
 
-it('[WS-22] a document that the relay does not know any more, since its store was put back, is not told as deleted, and its words can be kept', async (context) => {
+it('[WS-22] a document missing after a restore of the store is not reported as deleted, and its words can be kept', async (context) => {
   const { relay, rest, openAs, allowProblems } = await openConsoleAlone(context)
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   const before = `${relay.dataDir}-before`
@@ -83,7 +83,7 @@ it('[WS-22] a document that the relay does not know any more, since its store wa
   expect(JSON.stringify(await owner.getDocument(copy?.id ?? ''))).toContain('Present: Ann and me')
 })
 
-it('[CON-24] [WS-63] words typed without a connection stay in the page when somebody restored the document meanwhile, and can be kept', async (context) => {
+it('[CON-24] [WS-63] words typed offline in a document that somebody restored meanwhile stay in the page and can be kept', async (context) => {
   const { frames, rest, openAs, allowProblems } = await openConsole(context)
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   const owner = await rest('ann')
@@ -104,7 +104,7 @@ it('[CON-24] [WS-63] words typed without a connection stay in the page when some
   await notice.waitFor()
   expect(await notice.getByRole('link', { name: 'Open the restored document' }).getAttribute('href')).toBe(`#doc/${newDocId}`)
   expect([new URL(ann.url()).hash, await editorOf(ann).textContent()]).toEqual(['#doc/minutes', 'Present: Ann and me'])
-  // Loaded anew the page has them from the device.
+  // After a reload the page has the words from the device.
   ann.once('dialog', (asks) => void asks.accept())
   await ann.reload()
   await notice.waitFor()
@@ -116,7 +116,7 @@ it('[CON-24] [WS-63] words typed without a connection stay in the page when some
   await ann.waitForURL(({ hash }) => hash.startsWith(`#doc/${newDocId}`))
 })
 
-it('[CON-24] words of a document that somebody restored after the person had left it are told there, and can be kept, also where the browser keeps no copy', async (context) => {
+it('[CON-24] words of a document restored after the person left it are reported, and can be kept without a local copy', async (context) => {
   const { frames, rest, openAs, allowProblems } = await openConsole(context)
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   const owner = await rest('ann')
@@ -140,7 +140,7 @@ it('[CON-24] words of a document that somebody restored after the person had lef
   const told = ann.getByRole('alert').filter({ hasText: 'Weekly minutes: What you wrote last was not saved.' })
   await told.getByRole('link', { name: 'Open the document' }).click()
   await told.waitFor({ state: 'detached' })
-  // The pointer rests where the link was, over the word that tells more when it is pointed at.
+  // Moves the pointer away from the badge, whose tooltip would cover the page.
   await ann.mouse.move(0, 0)
   expect(await editorOf(ann).textContent()).toBe('Present: Ann and me')
   await ann.getByRole('button', { name: 'Keep as a new document' }).click()

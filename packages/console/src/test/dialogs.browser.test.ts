@@ -24,14 +24,14 @@ async function choose(page: Page, action: string): Promise<void> {
   await page.getByRole('menuitem', { name: action }).click()
 }
 
-/** Enter as an input method sends it for the candidate that the person chose. */
+/** Presses Enter as an input method does to confirm a candidate. */
 const confirmCandidate = (page: Page) =>
   page.evaluate(() => {
     const enter = { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }
     document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', enter))
   })
 
-it('[CON-25] [CON-33] a dialog about a page is about that page, also when another one is shown meanwhile, and goes with it', async (context) => {
+it('[CON-25] [CON-33] a dialog about a page stays about it when another page is shown, and closes when the page goes', async (context) => {
   const { ann, ben, names } = await openBoth(context)
   await ann.getByRole('button', { name: 'Follow Ben (member)' }).click()
   await choose(ann, 'Rename page')
@@ -50,7 +50,7 @@ it('[CON-25] [CON-33] a dialog about a page is about that page, also when anothe
   await expect.poll(names).toEqual(['Decisions'])
 })
 
-it('[CON-25] who selects what stands in a dialog and lets go beside it does not leave it; a press beside it does', async (context) => {
+it('[CON-25] a selection of text that ends beside a dialog keeps it open; a press beside it closes it', async (context) => {
   const { ann } = await openBoth(context)
   await choose(ann, 'Rename page')
   const field = ann.getByRole('dialog').getByRole('textbox')
@@ -65,7 +65,7 @@ it('[CON-25] who selects what stands in a dialog and lets go beside it does not 
   await field.waitFor({ state: 'detached' })
 })
 
-it('[CON-26] Enter that confirms a word of an input method does not end a title', async (context) => {
+it('[CON-26] Enter that confirms a word of an input method does not end the editing of a title', async (context) => {
   const { ann } = await openBoth(context)
   const title = ann.getByRole('textbox', { name: 'Title of the document' })
   await title.fill('会議')
@@ -75,7 +75,7 @@ it('[CON-26] Enter that confirms a word of an input method does not end a title'
   expect(await title.evaluate((field) => field === document.activeElement)).toBe(false)
 })
 
-it('[CON-26] Enter that confirms a word of an input method connects no shapes', async (context) => {
+it('[CON-26] Enter that confirms a word of an input method does not connect shapes', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const shape = (id: string, x: number) => ({ id, type: 'rectangle', x, y: 100, width: 120, height: 60, label: id })
   const shapes = [shape('one', 100), shape('two', 400)]

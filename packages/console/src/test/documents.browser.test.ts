@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openConsole } from './open-console.ts'
 import { badge, minutes } from './pages.ts'
 
-it('[CON-25] the list changes with what others do, without being loaded again', async (context) => {
+it('[CON-25] the list follows changes by others without a reload', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   const ann = await openAs('ann')
@@ -31,7 +31,7 @@ it('[CON-25] a search finds titles and texts, and a hit leads to its page', asyn
   expect(new URL(ann.url()).hash).toBe('#doc/minutes/p')
 })
 
-it('[CON-25] a person makes a document, names it, adds and renames pages, and deletes it', async (context) => {
+it('[CON-25] a person creates a document, names it, adds and renames pages, and deletes it', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   const ann = await openAs('ann')
@@ -69,7 +69,7 @@ it('[CON-25] a person makes a document, names it, adds and renames pages, and de
   expect(await owner.listDocuments()).toEqual([])
 })
 
-it('[CON-25] a person puts a document into a new collection and renames that, others see it there, and it stays when the collection is removed', async (context) => {
+it('[CON-25] others see a document in a new, renamed collection; the document stays when the collection is removed', async (context) => {
   const { rest, openAs, allowProblems } = await openConsole(context)
   allowProblems(/status of 400/)
   const owner = await rest('ann')
@@ -105,7 +105,7 @@ it('[CON-25] a person puts a document into a new collection and renames that, ot
   expect((await owner.listDocuments()).map(({ collectionId }) => collectionId)).toEqual([null, null])
 })
 
-it('[CON-25] a long list comes in parts, and what others add meanwhile is shown once', async (context) => {
+it('[CON-25] a long list loads in parts, and documents that others add meanwhile are shown once', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   for (let at = 0; at < 60; at++) await owner.putDocument(`doc-${at}`, { ...minutes(), name: `Document ${at}` })

@@ -11,7 +11,7 @@ const PNG = Buffer.from(
   'base64',
 )
 
-/** Drops a file of this machine onto a place of the page, as a person does from another window. */
+/** Drops a local file onto an element, as a person does from another window. */
 async function drop(page: Page, file: string, onto: Locator): Promise<void> {
   const box = await onto.boundingBox()
   if (box === null) throw new Error('the place is not on the screen')
@@ -22,7 +22,7 @@ async function drop(page: Page, file: string, onto: Locator): Promise<void> {
     await devtools.send('Input.dispatchDragEvent', { type, ...where, data })
 }
 
-/** Holds the files that the page sends; the result lets them go on, or fails them. */
+/** Holds the uploads of the page; the result releases them or makes them fail. */
 async function holdFiles(page: Page) {
   const held: Route[] = []
   await page.route(/\/api\/.*blobs/, (route) => (route.request().method() === 'GET' ? route.continue() : void held.push(route)))
@@ -34,7 +34,7 @@ async function holdFiles(page: Page) {
   }
 }
 
-/** Ann's page of a text and a drawing, and a file of her machine. */
+/** Opens Ann's page of a document with a text and a canvas page, and writes a picture file. */
 async function openWithPicture(context: TestContext) {
   const opened = await openConsole(context)
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-drop-'))
@@ -50,7 +50,7 @@ async function openWithPicture(context: TestContext) {
   return { ...opened, picture, ann, files, stored }
 }
 
-it('[CON-22] [CON-33] a file that is on its way into a text gets there when another page is shown meanwhile', async (context) => {
+it('[CON-22] [CON-33] a file dropped into a text is inserted when another page is shown during the upload', async (context) => {
   const { picture, ann, files, stored } = await openWithPicture(context)
   await drop(ann, picture, editorOf(ann).locator('p').first())
   await expect.poll(() => files.held.length).toBe(1)
@@ -60,7 +60,7 @@ it('[CON-22] [CON-33] a file that is on its way into a text gets there when anot
   await expect.poll(stored).toContain('blob://')
 })
 
-it('[CON-22] [CON-33] a file that is on its way onto a drawing gets there when the document is left meanwhile', async (context) => {
+it('[CON-22] [CON-33] a file dropped onto a canvas is inserted when the document is left during the upload', async (context) => {
   const { picture, ann, files, stored } = await openWithPicture(context)
   await ann.getByRole('tab', { name: 'Board' }).click()
   await drop(ann, picture, ann.locator('.canvas-page'))
@@ -71,7 +71,7 @@ it('[CON-22] [CON-33] a file that is on its way onto a drawing gets there when t
   await expect.poll(stored).toContain('dot.png')
 })
 
-it('[CON-22] [CON-33] a file that fails when its document is left is told, and the page asks before it is closed while one is on its way', async (context) => {
+it('[CON-22] [CON-33] a file that fails after its document was left is reported; the page asks before closing during an upload', async (context) => {
   const { picture, ann, files, stored, allowProblems } = await openWithPicture(context)
   allowProblems(/status of 403/)
   await ann.getByRole('tab', { name: 'Board' }).click()
@@ -94,7 +94,7 @@ it('[CON-22] [CON-33] a file that fails when its document is left is told, and t
   expect(await stored()).not.toContain('dot.png')
 })
 
-it('[BLOB-6] an image is dropped into a text or onto a drawing; dropped elsewhere, or by who may only read, it changes nothing', async (context) => {
+it('[BLOB-6] an image can be dropped into a text or a canvas page; elsewhere, or by a reader, a drop changes nothing', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-drop-'))
   context.onTestFinished(() => rmSync(folder, { recursive: true }))

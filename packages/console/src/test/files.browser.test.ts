@@ -24,7 +24,7 @@ it('[BLOB-3] a file is put on a page, saved by another person and removed', asyn
   await hers.getByText('No page of this document uses a file.').waitFor()
 })
 
-it('[LIM-4] a file for which there is no space is refused before it is sent, in words', async (context) => {
+it('[LIM-4] a file for which there is no space is refused in words before it is sent', async (context) => {
   const { rest, openAs } = await openConsole(context, { quota_bytes: 5_000 })
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#doc/minutes?panel=files')
@@ -35,7 +35,7 @@ it('[LIM-4] a file for which there is no space is refused before it is sent, in 
   expect(sent.filter((url) => url.includes('/blobs/'))).toEqual([])
 })
 
-it('[REST-28] usage shows what is used, the limits and where they come from', async (context) => {
+it('[REST-28] usage shows the used amounts, the limits, and where the limits come from', async (context) => {
   const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_STORAGE_QUOTA_BYTES: '50000' } })
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#usage')

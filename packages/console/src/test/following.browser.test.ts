@@ -13,7 +13,7 @@ const isSeen = (page: Page, block: number): Promise<boolean> =>
       return top >= 0 && bottom <= innerHeight
     })
 
-it('[CON-33] a person who is followed leads the page to their caret and to their page, until the follower moves', async (context) => {
+it('[CON-33] following a person keeps their caret and their page on the screen, until the follower moves', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   const content = Array.from({ length: 120 }, (_, at) => `<p>Block ${at}</p>`).join('')
@@ -32,7 +32,7 @@ it('[CON-33] a person who is followed leads the page to their caret and to their
   await ann.getByRole('tab', { name: 'Appendix', selected: true }).waitFor()
   await ben.getByRole('tab', { name: 'Text' }).click()
   await ann.getByRole('tab', { name: 'Text', selected: true }).waitFor()
-  // By its words: the tab is selected before its page has taken the place of the other one.
+  // Clicks by text, because the tab is selected before its page is on the screen.
   await editorOf(ben).getByText('Block 0', { exact: true }).click()
   await expect.poll(() => isSeen(ann, 0)).toBe(true)
 
@@ -43,7 +43,7 @@ it('[CON-33] a person who is followed leads the page to their caret and to their
   await expect.poll(() => editorOf(ann).textContent()).toContain('Block 119!')
   expect(await isSeen(ann, 2)).toBe(true)
 
-  // Somebody who leaves is not followed any more.
+  // A person who leaves is no longer followed.
   await follow.click()
   await ann.getByText('You see what Ben (member) sees.').waitFor()
   await ben.close()

@@ -9,7 +9,7 @@ const page = (content: string, client = 'Acme') => ({
   pages: [{ id: 'c', name: 'Plan', shapes: [] }],
 })
 
-it('[LIFE-22] a former state is compared word by word, with its fields, and restored, and every open page follows', async (context) => {
+it('[LIFE-22] a former state is compared word by word and restored, and every open page follows', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const ann = await rest('ann')
   await ann.putDocument('minutes', page('<h2>Agenda</h2>\n<ul>\n<li><p>One</p></li>\n</ul>\n<p>Present: Ann and Ben.</p>'))
@@ -46,7 +46,7 @@ it('[LIFE-22] a former state is compared word by word, with its fields, and rest
   }
 })
 
-it('[LIFE-20] the state of now is kept, and kept once', async (context) => {
+it('[LIFE-20] a recovery point of the present state is taken, and only once', async (context) => {
   const { rest, openAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', page('<p>One</p>'))
   const ann = await openAs('ann', '#doc/minutes?panel=history')
@@ -59,7 +59,7 @@ it('[LIFE-20] the state of now is kept, and kept once', async (context) => {
   ])
 })
 
-it('[AG-73] a call of an agent is undone from the list of calls, in every open page and once; readers are not offered it', async (context) => {
+it('[AG-73] a call of an agent is undone from the list, once and in every open page; readers get no undo button', async (context) => {
   const { relay, issuer, rest, openAs } = await openConsole(context)
   const ann = await rest('ann')
   await ann.putDocument('minutes', page('<p id="blk-a">Mine</p>'))
@@ -75,6 +75,6 @@ it('[AG-73] a call of an agent is undone from the list of calls, in every open p
   await hers.locator('.calls').getByRole('button').click()
   for (const one of [hers, his]) await one.locator('.ProseMirror').getByText('Mine').waitFor()
   await hers.locator('.calls').getByText('undone').first().waitFor()
-  // Undoing is a call, too, so that it can be undone.
+  // An undo is a call as well, so it can be undone.
   await expect.poll(() => his.locator('.calls li').count()).toBe(2)
 })

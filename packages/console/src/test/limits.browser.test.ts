@@ -16,7 +16,7 @@ function paste(page: Page, name: string, size: number): Promise<void> {
   )
 }
 
-it('[LIM-4] a workspace without space says so in words for a new document and a pasted file, and what is there is still edited', async (context) => {
+it('[LIM-4] a full workspace refuses a new document and a pasted file in words; existing documents are still edited', async (context) => {
   const { rest, openAs, allowProblems } = await openConsole(context, { quota_bytes: 2_000 })
   allowProblems(/status of 507/)
   const owner = await rest('ann')
@@ -41,7 +41,7 @@ it('[LIM-4] a workspace without space says so in words for a new document and a 
   expect(JSON.stringify(await owner.getDocument('minutes'))).toContain('Still here.')
 })
 
-it('[BLOB-3] a file that is larger than the relay takes is refused in words with the limit', async (context) => {
+it('[BLOB-3] a file above the size limit is refused in words that name the limit', async (context) => {
   const { rest, openAs, allowProblems } = await openConsoleAlone(context, { env: { RELAY_MAX_BLOB_BYTES: '1000' } })
   allowProblems(/status of 413/)
   await (await rest('ann')).putDocument('minutes', minutes())
@@ -54,7 +54,7 @@ it('[BLOB-3] a file that is larger than the relay takes is refused in words with
   await ann.locator('.chip', { hasText: 'small.zip' }).waitFor()
 })
 
-it('[WS-67] one connection too many says so in words and comes by itself a minute later', async (context) => {
+it('[WS-67] a connection above the limit says so in words and connects by itself a minute later', async (context) => {
   const { rest, openAs } = await openConsoleAlone(context, { env: { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '1' } })
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -64,7 +64,7 @@ it('[WS-67] one connection too many says so in words and comes by itself a minut
   const ben = await openAs('ben', '#doc/minutes', { onProfile: (profile) => profile.clock.install() })
   await ben.getByText('as many connections as it may have').first().waitFor()
   await ann.close()
-  // Ben tries once when his clock has moved, and not again while it stands.
+  // Ben's client tries once after his clock moved, so the relay must have released Ann's connection before that.
   await until('the relay to let go of the connection of Ann', async () => (await owner.usage()).connections === 0)
   await ben.clock.fastForward(61_000)
   await badge(ben, 'saved').waitFor()

@@ -36,13 +36,13 @@ export interface ConsoleUnderTest<Relay = Pick<RelayUnderTest, 'baseUrl' | 'mcpU
   readonly issuer: DevIssuer
   /** The address of the page, which ends in `/console/`. */
   readonly url: string
-  /** Between the pages and the relay; it can hold frames: `frames.hold(TAG.syncAck)`. */
+  /** The proxy between the pages and the relay, which can hold frames: `frames.hold(TAG.syncAck)`. */
   readonly frames: ConsoleOrigin
-  /** REST as this person. */
+  /** A REST client for this person. */
   rest(person: string): Promise<RelayClient>
-  /** Opens the console in a profile of its own, signed in as this person, at a place such as `#doc/minutes`. */
+  /** Opens the console in a browser profile of its own, signed in as this person, at a place such as `#doc/minutes`. */
   openAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
-  /** The same by way of the issuer, to which the page leaves and from which it comes back. For what is about signing in. */
+  /** Like `openAs`, but signs in through the issuer's page and its redirect. For tests of the sign-in. */
   signInAs(person: string, hash?: string, options?: ProfileOptions): Promise<Page>
   /** Opens a profile at the page without signing in. */
   openSignedOut(hash?: string, options?: ProfileOptions): Promise<Page>
@@ -58,12 +58,12 @@ export interface ProfileOptions extends BrowserContextOptions {
 export const NEEDS_CHROMIUM = 'needs Chromium: CHROMIUM_PATH, or /usr/bin/chromium'
 const TIMEOUT_MS = patience(8_000)
 
-/** Opens all of it for one test, on the relay that the process has. Skips the test where there is no browser. */
+/** Opens a console for one test, on the relay that the process shares. Skips the test where there is no browser. */
 export function openConsole(context: TestContext, limits?: WorkspaceLimits): Promise<ConsoleUnderTest> {
   return open(context, (folder) => sharedConsoleRelay(folder, limits))
 }
 
-/** The same with a relay that starts and ends with the test. `people` may sign in besides ann, ben and cleo. */
+/** Opens a console with a relay that starts and ends with the test. `people` may sign in besides ann, ben and cleo. */
 export function openConsoleAlone(
   context: TestContext,
   { env = {}, people = [] }: { readonly env?: Readonly<Record<string, string>>; readonly people?: readonly Person[] } = {},
@@ -73,7 +73,7 @@ export function openConsoleAlone(
   )
 }
 
-/** One connection for all tests of the process; it ends with it. */
+/** One browser connection for all tests of the process, ended with the process. */
 let connected: Promise<Browser> | null = null
 
 async function open(
@@ -136,7 +136,7 @@ async function open(
   }
 }
 
-/** Collects what pages of a profile complain about. A breach of the Content-Security-Policy is an error of the console, too. */
+/** Collects the errors of the pages of a profile. A violation of the Content-Security-Policy is a console error as well. */
 function watch(profile: BrowserContext, problems: string[]): void {
   profile.on('weberror', (thrown) => problems.push(`uncaught: ${thrown.error().stack ?? thrown.error().message}`))
   profile.on('console', (line) => {

@@ -5,7 +5,7 @@ import { badge, editorOf, minutes } from './pages.ts'
 
 const SPAN = 'font-size:11pt;color:#000000;background-color:transparent;white-space:pre-wrap;'
 
-/** Pastes HTML as a browser does it, and returns what the relay keeps of the page then. */
+/** Pastes HTML like a browser, and returns the page as the relay stores it. */
 async function storedAfterPasting(html: string, context: TestContext): Promise<string> {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
@@ -29,7 +29,7 @@ function paste(page: Page, html: string): Promise<unknown> {
   }, html)
 }
 
-it('[CON-30] text from Google Docs keeps its marks, lists and tasks, and no black of its own', async (context) => {
+it('[CON-30] text pasted from Google Docs keeps its marks, lists and tasks, but not its black text colour', async (context) => {
   const stored = await storedAfterPasting(
     `<meta charset="utf-8"><b style="font-weight:normal;" id="docs-internal-guid-1"><h2><span style="${SPAN}font-weight:400">Plan</span></h2>` +
       `<p><span style="${SPAN}font-weight:700">Bold</span><span style="${SPAN}font-weight:400">, </span><span style="${SPAN}font-style:italic">slanted</span><span style="${SPAN}text-decoration:underline line-through">  both</span><span style="${SPAN}vertical-align:super">2</span><span style="color:#ff0000">red</span> <a href="https://example.com/x"><span style="color:#1155cc;text-decoration:underline">link</span></a></p>` +
@@ -44,7 +44,7 @@ it('[CON-30] text from Google Docs keeps its marks, lists and tasks, and no blac
   )
 })
 
-it('[CON-30] lists from Word are lists, with their levels and without the bullets that Word writes into the text', async (context) => {
+it('[CON-30] lists pasted from Word keep their levels, and lose the bullets that Word writes as text', async (context) => {
   const item = (level: number, marker: string, text: string) =>
     `<p class=MsoListParagraph style='text-indent:-18.0pt;mso-list:l0 level${level} lfo1'><![if !supportLists]><span style='font-family:Symbol'><span style='mso-list:Ignore'>${marker}<span>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>${text}<o:p></o:p></p>\n`
   const stored = await storedAfterPasting(
@@ -61,7 +61,7 @@ ${item(1, '1.', 'first')}${item(1, '2.', 'second')}<p class=MsoNormal>The end</p
   )
 })
 
-it('[CON-30] code from an editor of programs keeps its indents', async (context) => {
+it('[CON-30] code pasted from a code editor keeps its indents', async (context) => {
   const stored = await storedAfterPasting(
     '<div style="font-family:monospace;white-space:pre;"><div><span>if (a) {</span></div><div><span>    b()</span></div><div>}</div><div>The end</div></div>',
     context,

@@ -7,7 +7,7 @@ import { openConsole } from './open-console.ts'
 import { badge, editorOf } from './pages.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
-/** Set by `npm run pictures:console`. */
+/** Whether to write the pictures; set by `npm run pictures:console`. */
 const WRITES = process.env['DOCRELAY_WRITE_PICTURES'] === '1'
 const LOOK = { viewport: { width: 1000, height: 620 }, colorScheme: 'light', reducedMotion: 'reduce' } as const
 
@@ -27,7 +27,7 @@ const SHAPES = [
   ...[box('d', 600, 150, 'Database', '#dcfce7'), arrow('ab', 'a', 'b'), arrow('bd', 'b', 'd'), arrow('cd', 'c', 'd')],
 ]
 
-/** The picture is checked for what it shows, and written only on demand: letters look different on every machine. */
+/** Checks that the file of the picture exists. Writes it only on demand, because letters look different on every machine. */
 async function picture(page: Page, name: string): Promise<void> {
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)))
   mkdirSync(join(ROOT, 'docs/pictures'), { recursive: true })
@@ -35,7 +35,7 @@ async function picture(page: Page, name: string): Promise<void> {
   expect(existsSync(join(ROOT, 'docs/pictures', name)), `${name}: npm run pictures:console writes it`).toBe(true)
 }
 
-/** Selects a shape of the drawing by the mouse. */
+/** Selects a shape of the canvas page by the mouse. */
 async function select(page: Page, shape: string): Promise<void> {
   const box = await page.locator(`.canvas-drawing [data-shape="${shape}"]`).first().boundingBox()
   if (box === null) throw new Error(`${shape} is not drawn`)
@@ -43,7 +43,7 @@ async function select(page: Page, shape: string): Promise<void> {
   await page.locator('[data-handle]').first().waitFor()
 }
 
-it('[CON-34] the pictures of the README show two people and an agent in one text, a drawing, and what changed since a recovery point', async (context) => {
+it('[CON-34] the README pictures show two people and an agent in a text, a drawing, and changes since a recovery point', async (context) => {
   const { relay, rest, openAs, issuer } = await openConsole(context)
   const owner = await rest('ann')
   const pages = {
@@ -85,7 +85,7 @@ it('[CON-34] the pictures of the README show two people and an agent in one text
   await picture(ann, 'console-history.png')
 })
 
-it('[CON-34] every picture that the README and the documents show exists, and every picture of the console is shown', () => {
+it('[CON-34] every picture that the README and the documents name exists, and every console picture is used', () => {
   const documents = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
   const shown = ['README.md', ...documents.map((name) => `docs/${name}`)].flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/!\[[^\]]*\]\(([^)]+\.png)\)/g)].map(([, path = '']) =>

@@ -4,8 +4,8 @@ import type { ConsoleConfig } from '../session/config.ts'
 import type { ConsoleRelay } from './console-relay.ts'
 
 /**
- * Opens an address in a page as a tab whose person has signed in before. The tab that a person signs in with loads the console twice, which takes
- * another third of a second of processor time.
+ * Opens an address in a tab whose person is already signed in. Signing in within the tab would load the console twice, which takes a third of a
+ * second of processor time more.
  */
 export async function openSignedIn(
   page: Page,
@@ -17,11 +17,11 @@ export async function openSignedIn(
   await tools.send('Page.enable')
   await tools.send('Page.addScriptToEvaluateOnNewDocument', { source })
   await page.goto(address)
-  // The script goes with the session, so that no later document of the tab signs in by it.
+  // Detaching removes the script, so that no later document of the tab signs in by it.
   await tools.detach()
 }
 
-/** Signs in by the code of the console and the cookies of the profile, without a page. */
+/** Signs in by the console's code and the profile's cookies, without a page, and returns the refresh token. */
 async function refreshTokenOf(
   page: Page,
   {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** The text of the prose page as a person reads it, block by block, without carets of others. */
+/** Returns the visible text of the prose page, block by block, without carets of others. */
 export function textOf(page: Page): Promise<string> {
   return page.locator('.prose-text').evaluate((text) => {
     const copy = text.cloneNode(true) as HTMLElement
@@ -11,12 +11,12 @@ export function textOf(page: Page): Promise<string> {
   })
 }
 
-/** Waits until the page says that everything is durable. */
+/** Waits until the page shows that everything is saved. */
 export async function saved(page: Page): Promise<void> {
   await page.locator('[data-saved="saved"][data-link="live"]').waitFor()
 }
 
-/** Presses a key several times. The editor learns of a caret that the browser moved in a task of its own, so each is given a frame. */
+/** Presses a key several times, with a frame after each: the editor learns of a caret moved by the browser in a later task. */
 export async function step(page: Page, key: string, times = 1): Promise<void> {
   for (let pressed = 0; pressed < times; pressed++) {
     await page.evaluate(() => new Promise((shown) => requestAnimationFrame(() => setTimeout(shown))))

@@ -23,13 +23,13 @@ async function storedHtml({ rest }: ConsoleUnderTest): Promise<string> {
   return richTextPages[0]?.content ?? ''
 }
 
-/** Puts the caret to the end of a block. */
+/** Puts the caret at the end of a block. */
 async function caretAfter(page: Page, text: string): Promise<void> {
   await page.locator('.prose-text').getByText(text).click()
   await step(page, 'End')
 }
 
-it('[CONC-1] two people type into one paragraph at once, and both pages and the stored document say the same', async (context) => {
+it('[CONC-1] two people type into one paragraph at once, and both pages and the store end equal', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p id="blk-a">start</p>', opened)
   const [ann, ben] = await Promise.all([opened.openAs('ann', '#doc/minutes'), opened.openAs('ben', '#doc/minutes')])
@@ -42,7 +42,7 @@ it('[CONC-1] two people type into one paragraph at once, and both pages and the 
   expect(await ben.locator('.docrelay-caret-name').textContent()).toContain('Ann')
 })
 
-it('[CON-30] everything can be written with keys alone: headings, lists, tasks, code, marks, links, tables, and undo', async (context) => {
+it('[CON-30] keys alone write headings, lists, tasks, code, marks, links and tables, and undo them', async (context) => {
   const opened = await openConsole(context)
   await documentWith('', opened)
   const ann = await opened.openAs('ann', '#doc/minutes')
@@ -90,19 +90,19 @@ it('[CON-30] everything can be written with keys alone: headings, lists, tasks, 
   expect(written).toContain('<p><strong>bold</strong> <a href="https://example.org">link</a></p>')
   expect(written).toContain('<th><p>a</p></th><th><p>b</p></th><th><p>c</p></th>')
 
-  // Undone down to nothing, and done again.
+  // Undoes everything, and redoes it.
   const before = await textOf(ann)
   for (let times = 0; times < 60 && (await textOf(ann)) !== ''; times++) await keys.press('ControlOrMeta+z')
   expect(await textOf(ann)).toBe('')
   for (let times = 0; times < 60 && (await textOf(ann)) !== before; times++) await keys.press('ControlOrMeta+Shift+z')
   expect(await textOf(ann)).toBe(before)
-  // After Escape the key leads out of the text.
+  // After Escape, Tab moves the focus out of the text.
   await keys.press('Escape')
   await keys.press('Tab')
   expect(await ann.evaluate(() => document.activeElement?.closest('.prose-text'))).toBeNull()
 })
 
-it('[CON-30] what was written and drawn before another page was shown can be undone', async (context) => {
+it('[CON-30] text and shapes can be undone after another page was shown', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const box = { id: 'box', type: 'rectangle', x: 0, y: 0, width: 160, height: 80, label: 'Box' }
   await (await rest('ann')).putDocument('notes', {
@@ -130,7 +130,7 @@ it('[CON-30] what was written and drawn before another page was shown can be und
   await expect.poll(() => textOf(ann)).toBe('Words.')
 })
 
-it('[CON-31] [PRES-1] an edit of an agent is marked with its name, own undo leaves it, and "Undo this" takes it back', async (context) => {
+it('[CON-31] [PRES-1] an agent edit is marked with its name, own undo leaves it, and "Undo this" undoes it', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p id="blk-a">mine</p><p id="blk-b">theirs</p>', opened)
   const ann = await opened.openAs('ann', '#doc/minutes')
@@ -153,7 +153,7 @@ it('[CON-31] [PRES-1] an edit of an agent is marked with its name, own undo leav
   expect(await storedHtml(opened)).toBe('<p id="blk-a">mine</p><p id="blk-b">theirs</p>')
 })
 
-it('[BLOB-6] an image that is pasted is stored and shown to others; the words for it can be changed with keys', async (context) => {
+it('[BLOB-6] a pasted image is stored and shown to others, and keys can change its alternative text', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p>words</p>', opened)
   const [ann, ben] = await Promise.all([opened.openAs('ann', '#doc/minutes'), opened.openAs('ben', '#doc/minutes')])
@@ -182,7 +182,7 @@ it('[BLOB-6] an image that is pasted is stored and shown to others; the words fo
   expect(await storedHtml(opened)).toMatch(/^<p>words<\/p><img src="blob:\/\/[0-9a-f]{64}" alt="A black box">/)
 })
 
-it('[PROSE-7] [WS-65] a page with content of another schema is shown and kept, and presence of any form harms nobody', async (context) => {
+it('[PROSE-7] [WS-65] a page with content of another schema is shown and kept, and malformed presence does no harm', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p>words</p>', opened)
   const token = await opened.issuer.mint('ben')
@@ -212,7 +212,7 @@ it('[PROSE-7] [WS-65] a page with content of another schema is shown and kept, a
   await hostile.close()
 })
 
-it('[CON-32] a page of 3,000 blocks beside 2,000 shapes opens, and an edit of an agent does not draw it anew', async (context) => {
+it('[CON-32] a page of 3,000 blocks beside 2,000 shapes opens, and an edit of an agent does not redraw it', async (context) => {
   const opened = await openConsole(context)
   await (await opened.rest('ann')).putDocument('minutes', largeDocument())
   const ann = await opened.openAs('ann', '#doc/minutes')
@@ -227,7 +227,7 @@ it('[CON-32] a page of 3,000 blocks beside 2,000 shapes opens, and an edit of an
   expect(redrawn).toBeLessThanOrEqual(1)
 })
 
-it('[CON-30] a block of Hebrew or Arabic runs from right to left, beside blocks that do not', async (context) => {
+it('[CON-30] a block of Hebrew or Arabic runs from right to left, and other blocks do not', async (context) => {
   const opened = await openConsole(context)
   await documentWith('<p>words</p><p>שלום.</p><h2>مرحبا</h2>', opened)
   const ann = await opened.openAs('ann', '#doc/minutes')

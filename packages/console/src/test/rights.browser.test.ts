@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { openConsole } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
-it('[CON-23] a person who may only read cannot type, and learns at once when that changes', async (context) => {
+it('[CON-23] a reader of a document cannot type, and the page follows a change of the right at once', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -30,7 +30,7 @@ it('[CON-23] a person who may only read cannot type, and learns at once when tha
   await ben.getByText('Read only', { exact: true }).waitFor({ state: 'detached' })
 })
 
-it('[CON-24] a document that is deleted says so and can be read, but not written any more', async (context) => {
+it('[CON-24] the page of a deleted document says so and stays readable, but cannot be edited', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', { ...minutes(), pages: [{ id: 'b', name: 'Board', shapes: [] }] })
@@ -46,14 +46,14 @@ it('[CON-24] a document that is deleted says so and can be read, but not written
   await ann.locator('.ProseMirror[contenteditable=false]').waitFor()
 })
 
-it('[CON-22] [CON-23] the notice that the relay does not accept what was typed goes when it accepts that', async (context) => {
+it('[CON-22] [CON-23] the notice about refused words disappears when the relay accepts the words', async (context) => {
   const { rest, openAs, frames } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
   await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
   const ben = await openAs('ben', '#doc/minutes')
   await badge(ben, 'saved').waitFor()
-  // The page hears of its level when it has typed already.
+  // Holds the change of the level, so that the page hears of it only after the typing.
   frames.hold(TAG.joined)
   await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'view' }])
   await editorOf(ben).click()
@@ -67,7 +67,7 @@ it('[CON-22] [CON-23] the notice that the relay does not accept what was typed g
   await notice.waitFor({ state: 'detached' })
 })
 
-it('[CON-24] a page follows the document that was restored in its place', async (context) => {
+it('[CON-24] a page follows a restored document to its successor', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -80,13 +80,13 @@ it('[CON-24] a page follows the document that was restored in its place', async 
   await badge(ann, 'saved').waitFor()
   await editorOf(ann).getByText('Present: Ann').waitFor()
 
-  // The old address still stands in bookmarks and messages.
+  // Bookmarks and messages still contain the old address.
   const later = await openAs('ann', '#doc/minutes')
   await later.waitForURL((url) => url.hash.startsWith(`#doc/${newDocId}`))
   await editorOf(later).getByText('Present: Ann').waitFor()
 })
 
-it('[CON-24] a person from whom a document is taken sees that', async (context) => {
+it('[CON-24] a person who loses access to an open document is told so', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -103,7 +103,7 @@ it('[CON-24] an address of no document says that there is none', async (context)
   await ann.getByRole('heading', { name: 'There is no such document' }).waitFor()
 })
 
-it('[CON-24] a person who may not read a document opens it by another try when its owner lets them', async (context) => {
+it('[CON-24] a person without access opens a document by another try after its owner gave access', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes())
@@ -116,7 +116,7 @@ it('[CON-24] a person who may not read a document opens it by another try when i
   await editorOf(ben).getByText('Present: Ann').waitFor()
 })
 
-it('[CON-24] a person who has scrolled down sees that a document is taken away', async (context) => {
+it('[CON-24] a person who has scrolled down sees the notice that access to the document was removed', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', minutes('<p>words</p>'.repeat(100)))
@@ -132,7 +132,7 @@ it('[CON-24] a person who has scrolled down sees that a document is taken away',
   expect(await ben.evaluate(() => scrollY)).toBeGreaterThan(0)
 })
 
-it('[CON-24] the address of a deleted document says so in words, and offers nothing that cannot help', async (context) => {
+it('[CON-24] the address of a deleted document says so in words, and offers no action that cannot help', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('gone', minutes())

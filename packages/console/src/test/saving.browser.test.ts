@@ -4,7 +4,7 @@ import { until } from '@docrelay/server/test/relay-under-test'
 import { type ConsoleUnderTest, openConsole, openConsoleAlone } from './open-console.ts'
 import { badge, editorOf, minutes } from './pages.ts'
 
-/** Ann's page of a stored document, before she types. */
+/** Opens Ann's page of a stored document. */
 async function openMinutes<Opened extends ConsoleUnderTest>(opened: Opened) {
   await (await opened.rest('ann')).putDocument('minutes', minutes())
   const ann = await opened.openAs('ann', '#doc/minutes')
@@ -12,14 +12,14 @@ async function openMinutes<Opened extends ConsoleUnderTest>(opened: Opened) {
   return { ...opened, ann }
 }
 
-it('[CON-22] the page says saved only when the relay has acknowledged what was typed', async (context) => {
+it('[CON-22] the page shows "saved" only when the relay has acknowledged the edits', async (context) => {
   const { rest, ann, frames } = await openMinutes(await openConsole(context))
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()
   await ann.keyboard.type('Held')
   await until('the acknowledgement to be held', () => frames.held > 0)
   await badge(ann, 'saving').waitFor()
-  // What is held back is the acknowledgement alone: the words are stored, and others have them.
+  // Only the ack is held back: the words are stored, and others have them.
   await until('the words on the relay', async () =>
     JSON.stringify(await (await rest('ann')).getDocument('minutes')).includes('Held'),
   )
@@ -30,9 +30,9 @@ it('[CON-22] the page says saved only when the relay has acknowledged what was t
   await ann.getByText(/^Not saved since/).waitFor({ state: 'detached' })
 })
 
-it('[CON-22] what is typed while the relay is away is kept in the page and saved when it is back', async (context) => {
+it('[CON-22] words typed while the relay is away stay in the page and are saved when it is back', async (context) => {
   const { relay, rest, ann, allowProblems } = await openMinutes(await openConsoleAlone(context))
-  // The browser writes a line for every socket that it could not open.
+  // The browser logs every socket that it could not open.
   allowProblems(/WebSocket connection to/, /Failed to load resource/, /ERR_/)
   await editorOf(ann).click()
   await ann.keyboard.press('Control+End')
@@ -50,7 +50,7 @@ it('[CON-22] what is typed while the relay is away is kept in the page and saved
   expect(body).toContain('Before. Meanwhile. After.')
 })
 
-it('[CON-22] a page with words that are not saved asks before it is closed', async (context) => {
+it('[CON-22] a page with unsaved words asks before it is closed', async (context) => {
   const { ann, frames } = await openMinutes(await openConsole(context))
   frames.hold(TAG.syncAck)
   await editorOf(ann).click()

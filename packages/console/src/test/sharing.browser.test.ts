@@ -3,7 +3,7 @@ import { openConsole } from './open-console.ts'
 
 const MINUTES = { name: 'Weekly minutes', richTextPages: [{ id: 'p', name: 'Minutes', content: '<p>Present: Ann</p>' }] }
 
-it('[SHARE-4] a share link is redeemed by whoever opens it, and opens nothing once it is taken back', async (context) => {
+it('[SHARE-4] anybody who opens a share link can redeem it, until it is revoked', async (context) => {
   const { rest, openAs, signInAs, allowProblems } = await openConsole(context)
   allowProblems(/status of 404/)
   await (await rest('ann')).putDocument('minutes', MINUTES)
@@ -23,7 +23,7 @@ it('[SHARE-4] a share link is redeemed by whoever opens it, and opens nothing on
   await ben.getByRole('alert').getByText('This link opens nothing').waitFor()
 })
 
-it('[PERM-2] who is added may edit, and whose level is lowered may only read, in the page that is open', async (context) => {
+it('[PERM-2] the open page follows a new share and a lowered level at once', async (context) => {
   const { rest, openAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', MINUTES)
   const ann = await openAs('ann', '#doc/minutes?panel=sharing')
@@ -40,7 +40,7 @@ it('[PERM-2] who is added may edit, and whose level is lowered may only read, in
   await ben.getByText('This document is shared with you: you may read it.').waitFor()
 })
 
-it('[REST-23] an owner gives a document away: the new one decides from then on, and the former one still writes', async (context) => {
+it('[REST-23] a document can be given to another owner, who then decides; the former owner can still edit', async (context) => {
   const { rest, openAs } = await openConsole(context)
   const owner = await rest('ann')
   await owner.putDocument('minutes', MINUTES)

@@ -18,7 +18,7 @@ it('[CON-20] a person who signs in sees the documents and opens one', async (con
   await editorOf(ann).getByText('Present: Ann').waitFor()
 })
 
-it('[CON-20] a page without a person asks to sign in and comes back to where the person wanted to go', async (context) => {
+it('[CON-20] without a sign-in the page asks to sign in, then shows the place that the person wanted', async (context) => {
   const { rest, openSignedOut } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
   const page = await openSignedOut('#doc/minutes')
@@ -27,12 +27,12 @@ it('[CON-20] a page without a person asks to sign in and comes back to where the
   await editorOf(page).getByText('Present: Ann').waitFor()
 })
 
-it('[CON-21] a token that is about to end is renewed in an open document', async (context) => {
+it('[CON-21] a token that is about to expire is renewed while a document is open', async (context) => {
   const { rest, signInAs, issuer } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
   let renewals = 0
   const ann = await signInAs('ann', '#doc/minutes', {
-    // The first token ends soon, so that the client asks for another one while the document is open.
+    // The first token expires soon, so that the client asks for another one while the document is open.
     async onProfile(profile) {
       await profile.route(`${issuer.url}/token`, async (route) => {
         const answer = await route.fetch()
@@ -44,16 +44,16 @@ it('[CON-21] a token that is about to end is renewed in an open document', async
     },
   })
   await badge(ann, 'saved').waitFor()
-  // A token of 20 s is renewed when half of them are over.
+  // A token of 20 s is renewed after half its time.
   await expect.poll(() => renewals, { timeout: patience(20_000) }).toBeGreaterThan(0)
   await editorOf(ann).click()
   await ann.keyboard.type('Still here. ')
   await badge(ann, 'saved').waitFor()
 })
 
-it('[CON-21] when the issuer gives no token any more the page asks to sign in again and keeps what was typed', async (context) => {
+it('[CON-21] when the issuer refuses tokens, the page asks to sign in again and keeps unsaved words', async (context) => {
   const { relay, rest, signInAs, issuer, allowProblems } = await openConsole(context)
-  // The browser writes a line for the refusal of the issuer.
+  // The browser logs the issuer's refusal.
   allowProblems(/Failed to load resource.*400/)
   await (await rest('ann')).putDocument('minutes', minutes())
   let accessToken = ''
@@ -97,7 +97,7 @@ it('[CON-20] [CON-21] signing out removes the copies of documents from the devic
   expect(await ann.evaluate(() => sessionStorage.length)).toBe(0)
 })
 
-it('[CON-21] a sign-out that cannot remove the copies of documents from the device says so', async (context) => {
+it('[CON-21] a sign-out that cannot remove the copies from the device says so', async (context) => {
   const { rest, openAs } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
   const ann = await openAs('ann', '#doc/minutes')
@@ -114,7 +114,7 @@ it('[CON-21] a sign-out that cannot remove the copies of documents from the devi
   await ann.getByRole('alert').getByText('Copies of your documents are still on this device').waitFor()
 })
 
-it('[CON-21] signing out asks also when words of an earlier page load were not saved', async (context) => {
+it('[CON-21] a sign-out asks first when words of an earlier page load are not saved', async (context) => {
   const { rest, signInAs, frames } = await openConsole(context)
   await (await rest('ann')).putDocument('minutes', minutes())
   const ann = await signInAs('ann', '#doc/minutes')
@@ -137,7 +137,7 @@ it('[CON-21] signing out asks also when words of an earlier page load were not s
   await asked.getByRole('button', { name: 'Cancel' }).click()
   expect(await copiesIn(ann)).toBe(1)
 
-  // Opened again, they are sent, and nothing is asked any more.
+  // Opening the document again sends the words, so that the sign-out asks nothing.
   frames.release()
   await ann.getByRole('link', { name: 'Weekly minutes' }).click()
   await editorOf(ann).getByText('Unsent.').waitFor()

@@ -9,7 +9,7 @@ import { editorOf, minutes } from './pages.ts'
 const FIRST_BYTES = 28_000
 const ALL_BYTES = 246_500
 
-it('[CON-27] what loads first and all of the page stay below their limits', (context) => {
+it('[CON-27] the first load and the whole page stay below their size limits', (context) => {
   const folder = process.env['DOCRELAY_TEST_CONSOLE']
   if (folder === undefined) return context.skip(NEEDS_CHROMIUM)
   const sizes = new Map(
@@ -36,7 +36,7 @@ it('[CON-27] the code of text pages loads while the content of a document is on 
   await editorOf(ann).waitFor()
 })
 
-/** What the page names, and what those modules import before they run. */
+/** The files that the page names, and the modules that these import statically. */
 function firstFiles(folder: string): ReadonlySet<string> {
   const found = new Set<string>()
   const open = namesIn(readFileSync(join(folder, 'index.html'), 'utf8'), /assets\/([\w.-]+)/g)

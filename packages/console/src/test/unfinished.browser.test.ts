@@ -19,10 +19,10 @@ async function openBoard(context: TestContext) {
   return { ann, owner, openAs, stored }
 }
 
-/** Opens the text of the only shape and types. */
+/** Opens the text of the only shape and types into it. */
 async function writeInBox(page: Page, words: string): Promise<void> {
   const text = page.locator('textarea.canvas-label')
-  // While the page still finds its size, the shape may move away under the pointer; then the next try meets it.
+  // While the page still determines its size, the shape may move away from the pointer; then the next try hits it.
   const isOpen = async (): Promise<boolean> => {
     await page.locator('.canvas-drawing [data-shape="box"]').first().dblclick({ force: true })
     return text.isVisible()
@@ -31,21 +31,21 @@ async function writeInBox(page: Page, words: string): Promise<void> {
   await text.fill(words)
 }
 
-/** Loads the page anew as a person does, who answers that it may be left. */
+/** Reloads the page and confirms the browser's question whether to leave it. */
 async function reload(page: Page): Promise<void> {
   page.once('dialog', (asks) => void asks.accept())
   await page.reload()
   await page.locator('.document-view').waitFor()
 }
 
-it('[CON-22] a title that is being written is stored when the page is loaded anew', async (context) => {
+it('[CON-22] an unfinished title is stored when the page is reloaded', async (context) => {
   const { ann, stored } = await openBoard(context)
   await ann.getByRole('textbox', { name: 'Title of the document' }).fill('Minutes of May')
   await reload(ann)
   await expect.poll(stored).toEqual({ name: 'Minutes of May', label: '' })
 })
 
-it('[CON-22] the text of a shape is kept by Escape and by loading the page anew', async (context) => {
+it('[CON-22] Escape and a reload of the page both store the unfinished text of a shape', async (context) => {
   const { ann, stored } = await openBoard(context)
   await writeInBox(ann, 'Relay')
   await ann.keyboard.press('Escape')
@@ -56,7 +56,7 @@ it('[CON-22] the text of a shape is kept by Escape and by loading the page anew'
   await expect.poll(stored).toEqual({ name: 'Weekly minutes', label: 'Document relay' })
 })
 
-it('[CON-22] a title and the text of a shape that are being written are stored when the person goes back', async (context) => {
+it('[CON-22] an unfinished title and shape text are stored when the person goes back', async (context) => {
   const { ann, stored } = await openBoard(context)
   const leaveAndReturn = async (): Promise<void> => {
     await ann.goBack()
@@ -80,7 +80,7 @@ it('[CON-22] a title and the text of a shape that are being written are stored w
   await expect.poll(stored).toEqual({ name: 'Minutes of May', label: 'Relay' })
 })
 
-it('[CON-22] [CON-33] who opens the text of a shape follows nobody any more, and keeps it when another page is shown', async (context) => {
+it('[CON-22] [CON-33] opening the text of a shape stops following; another page that is shown stores the text', async (context) => {
   const { ann, owner, openAs, stored } = await openBoard(context)
   await owner.shareDocument('minutes', [{ userId: 'ben', permission: 'edit' }])
   const ben = await openAs('ben', '#doc/minutes/b')
@@ -96,7 +96,7 @@ it('[CON-22] [CON-33] who opens the text of a shape follows nobody any more, and
   await expect.poll(stored).toEqual({ name: 'Weekly minutes', label: 'Relay' })
 })
 
-it('[CON-22] who writes in a shape that somebody else deletes is told so', async (context) => {
+it('[CON-22] a person who writes in a shape is told when somebody else deletes it', async (context) => {
   const { ann, owner } = await openBoard(context)
   await writeInBox(ann, 'Relay')
   await owner.putDocument('minutes', { ...minutes(), pages: [{ id: 'b', name: 'Board', shapes: [] }] })

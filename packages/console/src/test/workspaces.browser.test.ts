@@ -10,7 +10,7 @@ const dora = {
   ],
 } as const
 
-it('[CON-20] who belongs to several workspaces chooses one, sees its documents alone, and changes it in the menu', async (context) => {
+it('[CON-20] a person with several workspaces chooses one, sees only its documents, and can switch', async (context) => {
   const { rest, openSignedOut } = await openConsoleAlone(context, {
     people: [dora],
     env: { RELAY_TENANCY_MODE: 'shared' },
@@ -30,7 +30,7 @@ it('[CON-20] who belongs to several workspaces chooses one, sees its documents a
   await editorOf(page).click()
   await page.keyboard.type('Dora too. ')
   await badge(page, 'saved').waitFor()
-  // The choice is that of the tab.
+  // Each tab keeps its own choice.
   await page.reload()
   await badge(page, 'saved').waitFor()
   expect(await editorOf(page).textContent()).toContain('Dora too.')

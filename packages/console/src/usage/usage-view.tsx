@@ -13,10 +13,10 @@ import './usage.css'
 const texts = messages.usage
 const numbers = new Intl.NumberFormat('en')
 const RENEW_MS = 10_000
-/** From this part of a limit on the meter warns. */
+/** The meter warns when at least this part of a limit is used. */
 const NEARLY_FULL = 0.9
 
-/** What the workspace uses, and its limits with where they come from. [REST-28] */
+/** Shows what the workspace uses, its limits, and where each limit comes from. [REST-28] */
 export function UsageView({ session }: { readonly session: Session }) {
   const { relay, person } = session
   const usage = useLoaded((signal) => relay.usage({ signal }), [relay])
@@ -78,7 +78,7 @@ function Meters({ usage }: { readonly usage: Usage }) {
   )
 }
 
-/** Where a limit comes from; nothing to say where there is none. */
+/** Names where a limit comes from; shows nothing without a limit. */
 function Source({ of, limit }: { readonly of: 'claim' | 'config'; readonly limit: number | null }) {
   return limit === null ? null : <p>{texts.source[of]}</p>
 }

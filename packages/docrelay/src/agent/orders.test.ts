@@ -44,7 +44,7 @@ const PAGE = `<!-- blk-title#w5ca -->
 `
 
 describe('lines that ask the agent', () => {
-  it('are those that begin with @agent and have no answer behind them', () => {
+  it('begin with @agent and have no answer after them', () => {
     expect(unansweredLines(PAGE)).toEqual([
       { blockId: 'blk-two#1baw', words: 'add a row: Legal*, Friday', isItem: false },
       { blockId: 'blk-t3#prqj', words: 'what can you do', isItem: true },
@@ -52,7 +52,7 @@ describe('lines that ask the agent', () => {
     ])
   })
 
-  it('an empty page has none', () => {
+  it('are none on an empty page', () => {
     expect(unansweredLines('<!-- @0#bk6k -->\n<p></p>\n')).toEqual([])
   })
 
@@ -71,11 +71,11 @@ describe('lines that ask the agent', () => {
 })
 
 describe('open points', () => {
-  it('are the tasks without a tick that are no orders', () => {
+  it('are the unticked tasks, except orders', () => {
     expect(openPoints(PAGE)).toEqual(['Ask legal about the retention_time'])
   })
 
-  it('the answer counts and lists them', () => {
+  it('are counted and listed by the answer', () => {
     expect(openPointsAnswer(['a', 'b'])).toBe('↳ 2 points are open:\n\n- a\n- b')
     expect(openPointsAnswer(['a'])).toBe('↳ 1 point is open:\n\n- a')
     expect(openPointsAnswer([])).toBe('↳ Nothing is open.')

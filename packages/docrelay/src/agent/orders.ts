@@ -1,10 +1,10 @@
 /** A line of a page that asks the agent for something. */
 export interface AskedLine {
-  /** The block of the line, with the stamp of what it says: edits name it so. A place such as `@3#x7k2` holds for one version only. */
+  /** Id of the block with the line, with the stamp of its content, as edits need it. An id of the form `@3#x7k2` is valid for one version only. */
   readonly blockId: string
-  /** What stands behind `@agent`. */
+  /** The text after `@agent`. */
   readonly words: string
-  /** Whether it stands in a list, where an answer directly below it would be an item. */
+  /** Whether the line is in a list, where an answer directly below it would be a list item. */
   readonly isItem: boolean
 }
 
@@ -13,10 +13,10 @@ export type Order =
   | { readonly kind: 'add-row'; readonly values: readonly string[] }
   | { readonly kind: 'unknown' }
 
-/** Begins every answer of the agent. A line with an answer behind it is not answered again, also after a restart. */
+/** The first character of every answer of the agent. A line followed by an answer is not answered again, even after a restart of the agent. */
 export const ANSWER_SIGN = '↳'
 
-/** Says what the agent can do. */
+/** The text in which the agent says what it can do. */
 export const ABILITIES = [
   `${ANSWER_SIGN} I am a script, so I know two things. Begin a line with one of these:`,
   '',
@@ -34,7 +34,7 @@ export function unansweredLines(markdown: string): readonly AskedLine[] {
   })
 }
 
-/** Reads what a line asks for. */
+/** Parses the order in a line. */
 export function readOrder(words: string): Order {
   if (/^(?:please )?list\b.*\bopen\b/i.test(words)) return { kind: 'list-open-points' }
   const row = /^(?:please )?add (?:a|one|another) row\b[:,]?\s*(.*)/i.exec(words)?.[1]
@@ -43,13 +43,13 @@ export function readOrder(words: string): Order {
   return { kind: 'add-row', values: row === '' ? [] : values }
 }
 
-/** Returns the tasks of a page that are not ticked, without those that are orders themselves. */
+/** Returns the unticked tasks of a page, except tasks that are orders. */
 export function openPoints(markdown: string): readonly string[] {
   const tasks = blocksOf(markdown).map(({ text }) => /^\[ \] (.+)/.exec(text)?.[1])
   return tasks.filter((task) => task !== undefined && !/^@agent\b/i.test(task)).map((task) => plain(task as string))
 }
 
-/** The answer with the open points of a document. */
+/** Returns the answer with the open points of a document. */
 export function openPointsAnswer(points: readonly string[]): string {
   if (points.length === 0) return `${ANSWER_SIGN} Nothing is open.`
   const head = points.length === 1 ? '1 point is open:' : `${points.length} points are open:`
@@ -62,25 +62,25 @@ interface ShownBlock {
   readonly isItem: boolean
 }
 
-/** A page is shown as text in which a comment with the id stands before each block. Lines in a quote or a callout begin with `>`. */
+/** Splits a page into blocks. In the text of a page, a comment with the id precedes each block; lines in a quote or a callout begin with `>`. */
 function blocksOf(markdown: string): readonly ShownBlock[] {
   const unquoted = markdown.replace(/^(?:> ?)+/gm, '')
   return [...unquoted.matchAll(/<!-- (\S+) -->([\s\S]*?)(?=<!-- \S+ -->|$)/g)]
     .map(({ 1: id = '', 2: text = '', index }) => ({
       id,
       text: text.trim().replace(/\n[-*|>\d.\s]*$/, ''),
-      // The mark of an item, or what indents it, stands before its comment.
+      // The bullet or the indent of a list item precedes its comment.
       isItem: index > 0 && unquoted[index - 1] !== '\n',
     }))
     .filter(({ text }) => text !== '' && !/^[-*>|\d.]+$/.test(text))
 }
 
-/** A task may be an order as well. */
+/** Removes the checkbox of a task, since a task may be an order as well. */
 function withoutMark(text: string): string {
   return text.replace(/^\[[ x]\] /, '')
 }
 
-/** Markdown writes a backslash before signs that it would read otherwise. */
+/** Removes the backslashes with which Markdown escapes signs. */
 function plain(text: string): string {
   return text.replace(/\\([\\`*_{}[\]()#+.!|<>~@:&-])/g, '$1')
 }

@@ -20,15 +20,15 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 interface Scene extends AsyncDisposable {
   readonly docId: string
   readonly ann: SyncClient
-  /** Rows, lines and items of the page, as text. */
+  /** The rows, lines and items of the page, as text. */
   lines(): readonly string[]
   /** Ends the agent. */
   stop(): Promise<void>
-  /** Writes a paragraph behind the first one. */
+  /** Writes a paragraph after the first one. */
   write(text: string): void
 }
 
-/** A copy of the sample with Ann in it and the agent beside her. */
+/** Opens a copy of the sample as Ann, and starts the agent in it. */
 async function scene(): Promise<Scene> {
   const docId = `minutes-${++made}`
   await relay.rest({ sub: 'ann' }).putDocument(docId, { ...JSON.parse(readFileSync(SAMPLE, 'utf8')), id: docId })
@@ -60,7 +60,7 @@ function textOf(node: unknown): string {
 }
 
 describe.concurrent('the scripted agent of a try-out', () => {
-  it('[AG-74] lists the open points below the line that asks for them, and leaves the line as it was written', async () => {
+  it('[AG-74] lists the open points below the line that asks for them, and leaves the line unchanged', async () => {
     await using at = await scene()
     at.write('@agent list the open points')
     await until('the answer', () => at.lines().some((line) => line.startsWith('↳')), 30_000)
@@ -78,7 +78,7 @@ describe.concurrent('the scripted agent of a try-out', () => {
     expect(at.lines().at(-1)).toBe('Team|Start|Sales|Monday|Legal|Friday')
   })
 
-  it('says what it can do when it does not understand a line', async () => {
+  it('lists its abilities when it does not understand a line', async () => {
     await using at = await scene()
     at.write('@agent sing')
     await until('the answer', () => at.lines().some((line) => line.startsWith('↳')), 30_000)
@@ -87,7 +87,7 @@ describe.concurrent('the scripted agent of a try-out', () => {
     expect(answer).toContain('@agent add a row')
   })
 
-  it('is seen by people as an agent with a name, in the blocks that it writes', async () => {
+  it('appears to people as an agent with a name, in the blocks that it writes', async () => {
     await using at = await scene()
     const agents = () =>
       [...at.ann.awareness.getStates().values()].map(
@@ -100,7 +100,7 @@ describe.concurrent('the scripted agent of a try-out', () => {
     expect(seen).toContainEqual(expect.objectContaining({ kind: 'agent', name: expect.stringContaining('Agent') }))
   })
 
-  it('answers a line in the callout that invites people to type, once, also when it is started again', async () => {
+  it('answers a line in the callout for visitors once, also after a restart', async () => {
     await using at = await scene()
     const callout = at.ann.doc
       .getXmlFragment('prose:minutes')
@@ -127,7 +127,7 @@ describe.concurrent('the scripted agent of a try-out', () => {
     expect(answers()).toBe(1)
   })
 
-  it('answers a line once, also when it is started again', async () => {
+  it('answers a line once, also after a restart', async () => {
     await using at = await scene()
     at.write('@agent list the open points')
     await until('the answer', () => at.lines().some((line) => line.startsWith('↳')), 30_000)
@@ -145,7 +145,7 @@ describe.concurrent('the scripted agent of a try-out', () => {
     await expect(agent.ended).resolves.toBeUndefined()
   })
 
-  it('rejects when the relay does not take its token', async () => {
+  it('rejects when the relay refuses its token', async () => {
     const started = startScriptedAgent({ mcpUrl: relay.mcpUrl, bearer: 'not-the-token-of-this-relay', docId: 'any' })
     await expect(started).rejects.toThrow()
   })

@@ -9,7 +9,7 @@ export interface AgentPlace {
 }
 
 export interface ScriptedAgent {
-  /** Resolves when the agent has stopped: after `close`, or when the document is gone. Rejects when the relay refuses it. */
+  /** Resolves when the agent has stopped, after `close` or because the document was deleted. Rejects when the relay refuses the agent. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }
@@ -24,11 +24,11 @@ interface Prose {
   readonly serverVersion: number
 }
 
-/** How long a call waits for the next change. Shorter than the 50 s that the tool allows, so that an end is noticed soon. */
+/** How long a call waits for the next change. Shorter than the 50 s that the tool allows, so that a stop is noticed soon. */
 const WAIT_SECS = 25
-/** How long a line must stay as it is before the agent says that it does not understand it. */
+/** How long a line must stay unchanged before the agent answers that it does not understand it. */
 const SETTLE_SECS = 4
-/** Codes after which the same call may succeed: somebody changed the block meanwhile. */
+/** Codes after which the same call may succeed, because somebody changed the block meanwhile. */
 const CHANGED = ['ERR_BLOCK_CHANGED', 'ERR_ID_NOT_FOUND', 'ERR_VERSION_CONFLICT']
 
 /** A call that the relay refused, with the code of the refusal. */
@@ -42,8 +42,8 @@ class RefusedCall extends Error {
 }
 
 /**
- * Starts a participant that answers lines of a document which begin with `@agent`. It is a script without a model that talks to the relay as
- * any agent does, over MCP, so people see its presence, its edits and their undo. Resolves when it is connected.
+ * Starts an agent that answers the lines of a document that begin with `@agent`. It is a script without a model. It talks to the relay over MCP,
+ * as any agent does, so people see its presence and its edits, and can undo them. Resolves when it is connected.
  */
 export async function startScriptedAgent({ mcpUrl, bearer, docId }: AgentPlace): Promise<ScriptedAgent> {
   const client = new Client({ name: 'agent', title: 'Agent', version: '1.0.0' })
@@ -82,9 +82,9 @@ export async function startScriptedAgent({ mcpUrl, bearer, docId }: AgentPlace):
 
 type Call = <R>(tool: string, args: Record<string, unknown>) => Promise<R>
 
-/** Looks at all prose pages, answers, and waits for the next change, until it is stopped. */
+/** Reads all prose pages, answers, and waits for the next change, until it is stopped. */
 async function watch(call: Call, signal: AbortSignal): Promise<void> {
-  // Answered in this run. Without it, the agent would repeat an answer that somebody has taken back.
+  // Lines answered in this run. Without it, the agent would repeat an answer that somebody has undone.
   const answered = new Set<string>()
   let unclear: ReadonlySet<string> = new Set()
   while (!signal.aborted) {
@@ -92,7 +92,7 @@ async function watch(call: Call, signal: AbortSignal): Promise<void> {
     const seen = new Set<string>()
     for (const page of prose.pages) {
       for (const line of unansweredLines(page.content).filter(({ blockId }) => !answered.has(blockId))) {
-        // Whoever is still typing has not asked yet. The stamp in the id changes with the words.
+        // An unclear line may still be half typed, so it is answered only when it stays the same. The stamp in the id changes with the words.
         const isUnclear = readOrder(line.words).kind === 'unknown' && !unclear.has(line.blockId)
         if (isUnclear) seen.add(line.blockId)
         else if (await answer(call, { page, line, prose })) answered.add(line.blockId)
@@ -110,8 +110,8 @@ interface Asked {
 }
 
 /**
- * Does what a line asks for and writes the answer below it, in one step: both or nothing, and one undo takes both back. Returns false when
- * somebody changed the line meanwhile: then it is read again.
+ * Does what a line asks for and writes the answer below it. Both happen in one edit, so one undo takes both back. Returns false when somebody
+ * changed the line meanwhile; the line is then read again.
  */
 async function answer(call: Call, { page, line, prose }: Asked): Promise<boolean> {
   const { content, before } = await answerTo(call, { page, line, prose })
@@ -120,7 +120,7 @@ async function answer(call: Call, { page, line, prose }: Asked): Promise<boolean
     tool: 'insert_block',
     arguments: { pageId, id: line.blockId, side: 'after', outside: line.isItem, content },
   }
-  // A block without an id is named by its place, which holds for one version.
+  // A block without an id is named by its position, which is valid for one version only.
   const version = line.blockId.startsWith('@') ? { expectedVersion: prose.serverVersion } : {}
   try {
     await call('edit_document', { steps: [...before, write], ...version })
@@ -131,7 +131,7 @@ async function answer(call: Call, { page, line, prose }: Asked): Promise<boolean
   }
 }
 
-/** A write among several that are done together. */
+/** One of several writes that are done in one call. */
 interface Step {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
@@ -139,7 +139,7 @@ interface Step {
 
 interface Answer {
   readonly content: string
-  /** What is done before the answer is written. */
+  /** The writes that are done before the answer is written. */
   readonly before: readonly Step[]
 }
 
@@ -160,7 +160,7 @@ interface Table {
   readonly cols: number
 }
 
-/** A row at the end of the first table of a page. Values beyond its columns are left out. */
+/** Writes a row at the end of the first table of a page. Values beyond its columns are dropped. */
 async function newRow(call: Call, pageId: string, values: readonly string[]): Promise<Answer> {
   try {
     const { table } = await call<{ readonly table: Table }>('get_table', { pageId, tableIndex: 0 })

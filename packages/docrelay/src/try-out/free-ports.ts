@@ -6,7 +6,7 @@ export interface WantedPort {
   readonly variable: string
 }
 
-/** The port from an environment variable; `usual` when the variable is not set. @throws Error that names the variable and its value */
+/** Returns the port from an environment variable, or `usual` when the variable is not set. @throws Error that names the variable and its value */
 export function portOf(env: Readonly<Record<string, string | undefined>>, variable: string, usual: number): WantedPort {
   const given = env[variable]
   if (given === undefined || given === '') return { port: usual, variable }
@@ -16,7 +16,7 @@ export function portOf(env: Readonly<Record<string, string | undefined>>, variab
   return { port, variable }
 }
 
-/** Returns one sentence for each of these ports on which something is already listening. */
+/** Returns one sentence for each of these ports that is already in use. */
 export async function takenPorts(wanted: readonly WantedPort[]): Promise<readonly string[]> {
   const taken: string[] = []
   for (const { port, variable } of wanted) {

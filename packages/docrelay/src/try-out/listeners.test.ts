@@ -13,7 +13,7 @@ function configFile(text: string): string {
   return file
 }
 
-it('npm start takes the place of the MCP endpoint and of the metrics from relay.toml', () => {
+it('npm start reads the place of the MCP endpoint and of the metrics from relay.toml', () => {
   const file = configFile('[mcp]\nexpose = "public"\n[metrics]\nport = 9900\n')
   expect(listenersOf(file, {})).toEqual({ mcp: 'public', metricsAreLocal: true, metricsPort: 9900, console: null })
   expect(listenersOf(configFile('[mcp]\nenabled = false\n[metrics]\nexpose = "off"\n'), {})).toMatchObject({
@@ -22,7 +22,7 @@ it('npm start takes the place of the MCP endpoint and of the metrics from relay.
   })
 })
 
-it('npm start takes a variable before relay.toml', () => {
+it('npm start prefers a variable to relay.toml', () => {
   const file = configFile('[mcp]\nexpose = "public"\n')
   expect(listenersOf(file, { RELAY_MCP_EXPOSE: 'local', RELAY_METRICS_PORT: '9901' })).toMatchObject({
     mcp: 'local',
@@ -30,11 +30,11 @@ it('npm start takes a variable before relay.toml', () => {
   })
 })
 
-it('npm start leaves it to the relay to say what is wrong with relay.toml', () => {
+it('npm start leaves errors in relay.toml to the relay to report', () => {
   expect(listenersOf(configFile('[mcp]\nexpose = "everywhere"\n'), {}).mcp).toBe('local')
 })
 
-it('npm start takes path and client of the console from where they are said', () => {
+it('npm start reads path and client of the console from variables and relay.toml', () => {
   const env = { RELAY_CONSOLE_ENABLED: 'true', RELAY_CONSOLE_CLIENT_ID: 'one' }
   expect(listenersOf(configFile(''), env).console).toEqual({ path: '/console', clientId: 'one' })
   const file = configFile('[console]\nenabled = true\npath = "/write"\nclient_id = "two"\n')

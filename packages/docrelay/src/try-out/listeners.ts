@@ -1,6 +1,6 @@
 import { loadConfig } from '@docrelay/server/config/load'
 
-/** Which listeners the relay of a try-out will open, and where its console is, as variables and configuration file say. */
+/** The listeners that the relay of a try-out will open, and the place of its console, by variables and configuration file. */
 export interface Listeners {
   readonly mcp: 'off' | 'local' | 'public'
   /** Whether metrics have a listener of their own. */
@@ -12,9 +12,12 @@ export interface Listeners {
 
 const DEFAULTS: Listeners = { mcp: 'local', metricsAreLocal: true, metricsPort: 9878, console: null }
 
-/** Returns the defaults for a configuration that the relay refuses: the relay itself says then what is wrong. */
+/**
+ * Reads the listeners from the configuration. Returns defaults for a configuration that the relay refuses, because the relay itself then reports
+ * the problem.
+ */
 export function listenersOf(configPath: string, env: NodeJS.ProcessEnv): Listeners {
-  // The issuer is not running yet, and its address changes nothing here.
+  // The issuer does not run yet, and its address does not affect the listeners.
   const issuer = { RELAY_JWT_ISSUER: 'http://127.0.0.1', RELAY_JWT_JWKS_URL: 'http://127.0.0.1/jwks' }
   const loaded = loadConfig({ options: {}, env: { ...env, ...issuer }, configPath, cwd: import.meta.dirname })
   if (loaded.kind === 'refused') return DEFAULTS

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { WantedPort } from './free-ports.ts'
 
-/** About 15 s. */
+/** Number of tries, 100 ms apart, before `ready` reports a slow start: about 15 s. */
 const SLOW_TRIES = 150
-/** Without it the main thread keeps 128 MB for new objects once it was busy. The image and the systemd unit have the same option. */
+/** Without this option the main thread keeps 128 MB for new objects once it was busy. The image and the systemd unit use the same option. */
 const NODE_OPTION = '--max-semi-space-size=16'
-/** For `--import`, in a process that is started with a channel. */
+/** Module for `--import`. It ends a process that was started with an IPC channel when its parent ends. */
 export const END_WITH_THIS = fileURLToPath(new URL('./end-with-parent.js', import.meta.url))
 
 export interface RelayEnd {
@@ -21,12 +21,15 @@ export interface Ports {
   readonly metrics: WantedPort
 }
 
-/** The relay of a try-out, in a process of its own that ends together with this one. */
+/** The relay of a try-out, in a child process that ends with this one. */
 export interface RelayProcess {
   readonly ended: Promise<RelayEnd>
-  /** Asks the relay to end. */
+  /** Sends SIGTERM to the relay. */
   stop(): void
-  /** Waits as long as the relay runs: a slow machine may take minutes, and a relay that cannot start ends. `say` is told when it takes long. */
+  /**
+   * Waits until the relay is ready, without a time limit, because a slow machine may take minutes. Rejects when the relay ends. Calls `say` once
+   * when it takes long.
+   */
   ready(baseUrl: string, say: (text: string) => void): Promise<void>
 }
 

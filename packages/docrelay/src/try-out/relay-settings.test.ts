@@ -22,12 +22,12 @@ it('a try-out enables the console and allows 200 connections', () => {
   })
 })
 
-it("a variable of the caller goes before the try-out's own choice", () => {
+it('a variable of the caller overrides the choice of the try-out', () => {
   const env = { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '3', RELAY_CONSOLE_DIR: '/mine' }
   expect(relayEnvironment(env, '', SETTINGS)).toMatchObject(env)
 })
 
-it('what the configuration file says of the console and of the limits is left to it', () => {
+it('a try-out does not override the console and limits in the configuration file', () => {
   const file = '[console]\nenabled = false\n[tenancy.limits]\nmax_ws_connections_per_workspace = 9\n'
   const names = Object.keys(relayEnvironment({}, file, SETTINGS))
   expect(names.filter((name) => /CONSOLE|MAX_WS/.test(name))).toEqual([])

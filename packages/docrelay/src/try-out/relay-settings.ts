@@ -1,6 +1,6 @@
 import type { Ports } from './relay-process.ts'
 
-/** What the relay of a try-out is told beside its configuration file. */
+/** The settings that the relay of a try-out gets besides its configuration file. */
 export interface TryOutSettings {
   readonly ports: Ports
   readonly dataDir: string
@@ -12,8 +12,8 @@ export interface TryOutSettings {
 }
 
 /**
- * The environment of the relay: what the try-out needs, then what makes it pleasant. The latter gives way to a variable of the caller, and
- * to the configuration file where that names the key or the section.
+ * Returns the environment of the relay: settings that the try-out requires, and settings that only make it more convenient. The latter are left
+ * out when the caller sets the variable, or when the configuration file has the key or the section.
  */
 export function relayEnvironment(env: NodeJS.ProcessEnv, configText: string, settings: TryOutSettings): NodeJS.ProcessEnv {
   const { ports, issuer, console } = settings
@@ -33,9 +33,9 @@ export function relayEnvironment(env: NodeJS.ProcessEnv, configText: string, set
     RELAY_JWT_RESOURCE: settings.mcpUrl,
     RELAY_REVOCATION_BEARER: env['RELAY_REVOCATION_BEARER'] ?? 'dev-revocation-secret',
     RELAY_LOG_LEVEL: env['RELAY_LOG_LEVEL'] ?? 'warn',
-    // Agents that come with the static token write documents that the people can open. [AG-89]
+    // Documents that agents with the static token write are shared, so that the people can open them. [AG-89]
     ...unless('static_token_share', { RELAY_MCP_STATIC_TOKEN_SHARE: 'edit' }),
-    // One person with many tabs should not meet the limit that protects a shared relay.
+    // The limit protects a shared relay; one person with many tabs should not reach it.
     ...unless('max_ws_connections_per_workspace', { RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '200' }),
     ...unless('[console]', {
       RELAY_CONSOLE_ENABLED: 'true',

@@ -7,7 +7,7 @@ import type { CollectionInput } from '@docrelay/protocol/rest'
 /** The sample that the printed links open and the agent watches. */
 export const FIRST_DOCUMENT = 'meeting-minutes'
 
-/** Creates the sample documents of a folder that are missing. A sample that was edited or deleted before stays as it is. */
+/** Creates the samples of a folder that are missing. A sample that was edited or deleted stays as it is. */
 export async function createSamples(client: RelayClient, folder: string): Promise<void> {
   for (const file of (await readdir(join(folder, 'workspace'))).sort()) {
     const body = JSON.parse(await readFile(join(folder, 'workspace', file), 'utf8')) as { id: string }

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest'
 import { RelayError } from '@docrelay/client/errors'
 import { endedText, failureText, startText } from './start-text.ts'
 
-it('the message about a relay ended by a signal names the signal', () => {
+it('the message about a relay that a signal ended names the signal', () => {
   expect(endedText(null, 'SIGKILL', 'npm start')).toMatch(/ended by the signal SIGKILL.*npm start/)
   expect(endedText(1, null, 'npm start')).toBe('The relay ended with code 1; its log above says why.')
 })
 
-it('the message about a relay that went away while the example ran names its address and what to do', () => {
+it('the message about a relay that ended while the example ran names its address and what to do', () => {
   const text = failureText(new Error('the relay did not answer: fetch failed'), 'http://127.0.0.1:9876', '.dev')
   expect(text).toMatch(/relay at http:\/\/127\.0\.0\.1:9876 does not answer: .*npm start/)
   expect(failureText(new Error('waited 20 s in vain for the text'), 'http://x', '.dev')).toBe('waited 20 s in vain for the text')
 })
 
-it('the message about tokens that the relay refuses names their folder and DOCRELAY_DEV_DIR', () => {
+it('the message about refused tokens names their folder and DOCRELAY_DEV_DIR', () => {
   const text = failureText(
     new RelayError('TOKEN_INVALID', 'The token is not valid.', { status: 401 }),
     'http://127.0.0.1:9876',

@@ -1,21 +1,21 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { RelayError } from '@docrelay/client/errors'
 
-/** What a try-out prints once everything runs. */
+/** The values that a try-out prints when everything runs. */
 export interface Started {
   readonly baseUrl: string
-  /** Where each person begins in the browser; empty when the console is off. */
+  /** The start address of each person in the browser; empty when the console is off. */
   readonly links: readonly { readonly name: string; readonly url: string }[]
   /** `null`: the MCP endpoint is off. */
   readonly mcpUrl: string | null
   /** Whether the scripted agent runs. */
   readonly hasAgent: boolean
   readonly issuerUrl: string
-  /** The folder of the state, relative to where the command was called when it is inside. */
+  /** The state folder: relative to the working directory of the caller when it is inside, absolute otherwise. */
   readonly state: string
-  /** The command of the example, without what it needs to find the state; `null` when there is none. */
+  /** The command that runs the example, without the variable for the state folder; `null` when there is none. */
   readonly example: string | null
-  /** What DOCRELAY_DEV_DIR must be in another terminal; `null` when it is not needed. */
+  /** The value that DOCRELAY_DEV_DIR needs in another terminal; `null` when the variable is not needed. */
   readonly stateVariable: string | null
   /** The file that contains the token for the MCP endpoint. */
   readonly mcpTokenFile: string
@@ -24,10 +24,10 @@ export interface Started {
 }
 
 /**
- * What a try-out prints when its relay has ended unexpectedly.
+ * Returns the text for a relay that has ended unexpectedly.
  *
  * @param signal the signal that ended it
- * @param command starts it again
+ * @param command starts the try-out again
  */
 export function endedText(code: number | null, signal: string | null, command: string): string {
   if (signal === null) return `The relay ended with code ${code}; its log above says why.`
@@ -35,7 +35,7 @@ export function endedText(code: number | null, signal: string | null, command: s
 }
 
 /**
- * What the example prints when it failed. The message of `fetch` alone does not say why.
+ * Returns the text for a failed example. The message of `fetch` alone does not give a reason.
  *
  * @param state the folder whose tokens were used
  */
@@ -47,7 +47,7 @@ export function failureText(error: unknown, baseUrl: string, state: string): str
   return `The relay at ${baseUrl} does not answer: it has ended or was stopped. Start it with \`npm start\` in another terminal, then run this again.`
 }
 
-/** A path for display: relative to a folder when it is inside, absolute otherwise. */
+/** Returns a path for display: relative to a folder when it is inside, absolute otherwise. */
 export function shownPath(folder: string, path: string): string {
   const inside = relative(folder, path)
   return inside.startsWith('..') || isAbsolute(inside) ? path : inside

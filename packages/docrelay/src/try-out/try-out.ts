@@ -13,25 +13,25 @@ import { relayEnvironment } from './relay-settings.ts'
 import { createSamples, FIRST_DOCUMENT } from './samples.ts'
 import { endedText, shownPath, startText } from './start-text.ts'
 
-/** Where a try-out finds its parts, and what it was asked for. */
+/** Where a try-out finds its parts, and its options. */
 export interface TryOut {
-  /** Documents, tokens and keys; kept between starts. */
+  /** The folder with documents, tokens and keys, which is kept between starts. */
   readonly state: string
-  /** Whether `state` was chosen by the caller, so that other commands must be told of it. */
+  /** Whether the caller chose `state`, so that other commands need its path. */
   readonly stateIsChosen: boolean
-  /** A configuration file of the caller that is read in place of the one in `state`, where it exists. */
+  /** The configuration file of the caller. When it exists, it is used in place of the one in `state`. */
   readonly ownConfig: string
   /** The main file of the relay. */
   readonly relayProgram: string
-  /** Returns the folder of the built console. Called after the checks of ports, since it may have to build it first. */
+  /** Returns the folder of the built console. Called after the ports are checked, since it may build the console first. */
   readonly console: () => string
   /** The folder of the sample documents. */
   readonly examples: string
-  /** Paths below it are printed relative to it. */
+  /** Paths inside this folder are printed relative to it. */
   readonly shownFrom: string
-  /** Starts the try-out again, for messages. */
+  /** The command that starts the try-out again, for messages. */
   readonly command: string
-  /** Runs the example beside the try-out, for the printed lines. */
+  /** The command that runs the example beside the try-out, for the printed text; `null` when there is none. */
   readonly example: string | null
   readonly withAgent: boolean
   /** Opens the first link in a browser. */
@@ -54,14 +54,14 @@ const PEOPLE = [
   { id: 'ben', name: 'Ben', role: 'member' },
   { id: 'cleo', name: 'Cleo', role: 'viewer' },
 ] as const
-/** Those who can write, so that their links show two people in one document. */
+/** People with the right to write, so that their links show two people in one document. */
 const SHOWN_PEOPLE = PEOPLE.slice(0, 2)
 
 type Tokens = Readonly<Record<(typeof PEOPLE)[number]['id'], string>>
 
 /**
- * Runs an issuer for development, the relay with its console, a sample workspace and a scripted agent, until a signal or the end of the
- * relay, which also end this process. Resolves when everything runs and the links are printed.
+ * Runs a development issuer, the relay with its console, a sample workspace and a scripted agent, until a signal comes or the relay ends; either
+ * also ends this process. Resolves when everything runs and the links are printed.
  *
  * @throws Error with a sentence for the person at the terminal
  */
@@ -79,7 +79,7 @@ export async function runTryOut(tryOut: TryOut, env: NodeJS.ProcessEnv): Promise
   }
   const nobody = { issuer: { url: '', jwksUrl: '' }, mcpUrl: '' }
   const listeners = listenersOf(configFile, relayEnvironment(env, configText, { ...settings, ...nobody }))
-  // Checked before anything is started: another relay on these ports would answer instead of this one.
+  // Checked before anything is started: a relay already on these ports would answer in place of this one.
   const taken = await takenPorts(listening(ports, listeners))
   if (taken.length > 0) throw new Error(taken.join('\n'))
   const pages = tryOut.console()
@@ -135,7 +135,7 @@ function listening(ports: Ports, { mcp, metricsAreLocal, metricsPort }: Listener
   return [ports.issuer, ports.relay, ...(mcp === 'local' ? [ports.mcp] : []), ...(metricsAreLocal ? [metrics] : [])]
 }
 
-/** Returns the caller's configuration file when there is one, else a file in the state folder, which is created without keys. */
+/** Returns the caller's configuration file when it exists, else a file in the state folder, which is created without keys. */
 async function openConfigFile({ state, ownConfig, command }: TryOut): Promise<string> {
   if (existsSync(ownConfig)) return ownConfig
   const file = join(state, 'relay.toml')
@@ -162,7 +162,7 @@ interface Credentials {
   readonly tokens: Tokens
 }
 
-/** Writes the tokens and what other programs read. Returns the token for the MCP endpoint; `null` when it is off. */
+/** Writes the tokens and the other files that further programs read. Returns the token for the MCP endpoint; `null` when it is off. */
 async function writeCredentials(
   state: string,
   { mcp }: Listeners,
@@ -187,7 +187,7 @@ function writeForOwner(file: string, value: object): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** The try-out goes on without its agent. */
+/** Starts the agent. When the agent fails, the try-out goes on without it. */
 async function startAgent(mcpUrl: string, bearer: string, terminal: Terminal, stopping: AbortSignal): Promise<ScriptedAgent> {
   const agent = await startScriptedAgent({ mcpUrl, bearer, docId: FIRST_DOCUMENT })
   agent.ended.catch((error: unknown) => {
@@ -198,7 +198,8 @@ async function startAgent(mcpUrl: string, bearer: string, terminal: Terminal, st
 }
 
 /**
- * Returns a signal that is aborted when the end begins. Ctrl-C reaches the relay directly. A signal to this process alone, or the end of its parent, does not, so those are passed on.
+ * Returns a signal that is aborted when the process begins to stop. Ctrl-C reaches the relay directly. A signal to this process alone, or the end
+ * of its parent, does not, so it is passed on to the relay.
  */
 function stopTogether(
   { state, shownFrom, command, terminal }: TryOut,

@@ -1,4 +1,4 @@
-// What a browser runs for the tests of this package: each case edits a page as a person would, and returns what was seen.
+// Runs in the browser for the tests of this package. Each case edits a page as a person would, and returns what it saw.
 import { DOMParser, DOMSerializer, type Node } from 'prosemirror-model'
 import { NodeSelection, Plugin, PluginKey, TextSelection } from 'prosemirror-state'
 import { Decoration, DecorationSet } from 'prosemirror-view'
@@ -9,7 +9,7 @@ import { proseSchema } from '../prose-schema.ts'
 
 export interface PlayedCase {
   readonly name: keyof typeof CASES
-  /** Updates of documents whose page `p` is opened, as numbers. */
+  /** Updates of documents, as arrays of bytes. Each document has a page `p`, which is opened. */
   readonly updates: readonly (readonly number[])[]
 }
 
@@ -19,7 +19,7 @@ export interface SeenCase {
   readonly reports: readonly string[]
 }
 
-/** Plays the cases one after another. */
+/** Runs the cases one after another. */
 export async function run(cases: readonly PlayedCase[]): Promise<readonly SeenCase[]> {
   let reports: string[] = []
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
@@ -54,7 +54,7 @@ function open(ydoc: Y.Doc, options: Partial<ProseOptions> = {}, awareness?: Awar
 
 const drawn = () => new Promise((resolve) => requestAnimationFrame(() => resolve(null)))
 
-/** Passes every update of one document to the other, both ways. */
+/** Passes every update of each document to the other. */
 function connect(one: Y.Doc, other: Y.Doc): void {
   one.on('update', (update: Uint8Array, origin: unknown) => origin !== other && Y.applyUpdate(other, update, one))
   other.on('update', (update: Uint8Array, origin: unknown) => origin !== one && Y.applyUpdate(one, update, other))
@@ -70,7 +70,7 @@ const page = (doc: Y.Doc) => doc.getXmlFragment('prose:p')
 const stored = (doc: Y.Doc) => page(doc).toString()
 
 const CASES = {
-  /** Opens each page and returns its HTML, and whether the document changed. */
+  /** Opens each page. Returns its HTML, and whether the document changed. */
   async pages(docs: readonly Y.Doc[]) {
     const parser = DOMParser.fromSchema(proseSchema)
     return docs.map((doc) => {
@@ -93,7 +93,7 @@ const CASES = {
     const ben = open(other, {}, two)
     ann.view.dispatch(ann.view.state.tr.insertText('Hello ', 1))
     ben.view.dispatch(ben.view.state.tr.insertText('!', ben.view.state.doc.content.size - 1))
-    // Ann's caret as y-prosemirror writes it, with a colour that is no colour.
+    // Ann's caret as y-prosemirror writes it, with an invalid colour.
     const at = Y.relativePositionToJSON(
       Y.createRelativePositionFromTypeIndex((page(other).get(0) as Y.XmlElement).get(0) as Y.XmlText, 2),
     )
@@ -115,13 +115,13 @@ const CASES = {
     binding.view.dispatch(binding.view.state.tr)
     const first = { isEditable: binding.isEditable, problems: binding.problems, shown: binding.view.dom.textContent }
     const kept = stored(doc as Y.Doc) === before
-    // Somebody removes it: the page can be edited.
+    // Another client removes the unknown node, so the page can be edited.
     const fragment = page(doc as Y.Doc)
     const at = fragment.toArray().findIndex((block) => block instanceof Y.XmlElement && block.nodeName === 'poll')
     fragment.delete(at, 1)
     await drawn()
     const second = { isEditable: binding.isEditable, problems: binding.problems }
-    // It arrives again from elsewhere while a person edits.
+    // The unknown node arrives again from another client while a person edits.
     const elsewhere = documentOf(Y.encodeStateAsUpdate(doc as Y.Doc))
     const poll = new Y.XmlElement('poll')
     page(elsewhere).insert(0, [poll])
@@ -174,7 +174,7 @@ const CASES = {
     return binding.view.state.doc.textContent
   },
 
-  /** A page that is shown again, by a new view and by one that was read-only for a moment. */
+  /** Shows a page again, by a new view and after a moment of read-only. */
   async undoLater([doc]: readonly Y.Doc[]) {
     const { redo, undo } = await import('y-prosemirror')
     const first = open(doc as Y.Doc)
@@ -198,7 +198,7 @@ const CASES = {
     view.dispatch(view.state.tr.insertText('mine', 1))
     undo(view.state)
     const undone = page(doc as Y.Doc).length
-    // Such as a caret of somebody, which moves.
+    // A transaction without an edit, such as the moving caret of another person.
     view.dispatch(view.state.tr.setMeta('addToHistory', false))
     redo(view.state)
     return { undone, redone: stored(doc as Y.Doc), shown: view.state.doc.textContent }
@@ -218,7 +218,7 @@ const CASES = {
     return { shown, isAnotherSelected, written: stored(doc as Y.Doc) }
   },
 
-  /** The browser has moved the caret, and before it tells so somebody else writes, or moves a caret of theirs. */
+  /** Moves the caret as the browser does, and has another person write, or move a caret, before the browser reports it. */
   async caretMoved([doc]: readonly Y.Doc[]) {
     const shownBy = new PluginKey<DecorationSet>('shown by others')
     const marks = new Plugin({
@@ -249,7 +249,7 @@ const CASES = {
     return { seen, marked: view.dom.querySelector('.theirs')?.textContent }
   },
 
-  /** A plugin of the application fails while an edit of somebody else is shown. */
+  /** A plugin of the application throws while an edit of another person is shown. */
   async failing([doc]: readonly Y.Doc[]) {
     let isFailing = false
     const failing = new Plugin({

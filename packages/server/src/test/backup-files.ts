@@ -10,7 +10,7 @@ export function manifestOf(backup: string): Manifest {
   return JSON.parse(readFileSync(join(backup, 'manifest.json'), 'utf8')) as Manifest
 }
 
-/** Hashes of the rows of each table, sorted: an engine gives rows in any order, PostgreSQL in that of the space they found. */
+/** Returns hashes of the rows of each table, sorted, because an engine returns rows in any order. */
 export async function rowsOf(backup: string): Promise<Record<string, readonly string[]>> {
   const tables: Record<string, readonly string[]> = {}
   for (const table of manifestOf(backup).store.tables) {

@@ -1,27 +1,27 @@
 /**
- * Compares two bodies of a document as REST sends them. It reads canonical HTML with a scanner of its own and shares no code with the relay, so
- * that it can judge what answers of tools say. [AG-100]
+ * Compares two REST bodies of a document. It scans canonical HTML itself and shares no code with the relay, so that it can check the answers of
+ * tools. [AG-100]
  */
 export interface BodyComparison {
-  /** Ids of text blocks that came, went, say something else, or stand on another page or in another list, table or box. */
+  /** Ids of text blocks that were added, removed or changed. A block that moved to another page, list, table or box counts as changed. */
   readonly created: ReadonlySet<string>
   readonly removed: ReadonlySet<string>
   readonly changed: ReadonlySet<string>
-  /** Ids of the shapes that went. */
+  /** Ids of the removed shapes. */
   readonly removedShapes: ReadonlySet<string>
-  /** For each list, table or box in which more than words changed: its handles, and the ids in it before and after. */
+  /** For each list, table or box that changed in more than its words: its handles, and the ids in it before and after. */
   readonly frames: readonly ReadonlySet<string>[]
-  /** Between how many parts of the document the change may be counted, since it can be told in several ways what moved. */
+  /** The least and the largest valid count of changed parts. There is a range, because a move can be described in several ways. */
   readonly least: number
   readonly most: number
 }
 
 interface Part {
   readonly html: string
-  /** Ids of the text blocks in it, in order. */
+  /** Ids of the text blocks in this part, in order. */
   readonly ids: readonly string[]
   readonly isText: boolean
-  /** The HTML without what its text blocks say. */
+  /** The HTML without the content of its text blocks. */
   readonly frame: string
 }
 
@@ -116,7 +116,7 @@ function comparePages(before: Json, after: Json, member: string, found: Found, i
   for (const id of came) inside(EMPTY, now.get(id) as Json)
 }
 
-/** A page without what is on it. */
+/** Returns a page without its content and shapes. */
 function head(page: Json): Json {
   const { content: _, shapes: __, ...members } = page
   return members
@@ -151,7 +151,7 @@ function sorted(value: unknown): string {
   )
 }
 
-/** How many of the keys that both lists have must move at least. */
+/** Returns how many of the common keys must move at least to turn one order into the other. */
 function movedIn(was: readonly string[], is: readonly string[]): number {
   const places = new Map(is.map((key, index) => [key, index]))
   const both = was.flatMap((key) => places.get(key) ?? [])
@@ -185,7 +185,7 @@ function compareParts(was: Page, is: Page, found: Found): void {
     fresh++
     found.frames.push(new Set([`@${i}`, ...part.ids]))
   }
-  // Texts that went from one container, or from the page, to another.
+  // Text blocks that moved to another container, or between a container and the top level.
   const owner = (page: Page, own: readonly string[]) => new Map(page.parts.flatMap(({ ids }, i) => ids.map((id) => [id, own[i]])))
   const [from, to] = [owner(was, keys.was), owner(is, keys.is)]
   const crossed = [...from].filter(([id, key]) => to.has(id) && to.get(id) !== key && !found.changed.has(id)).map(([id]) => id)
@@ -198,7 +198,7 @@ function compareParts(was: Page, is: Page, found: Found): void {
   count(found, Math.max(0, moved - framed - words), moved)
 }
 
-/** Names for the parts of two versions of a page: a text block by its id, a container by an id in it, what has no id by what it says. */
+/** Returns a key for each part of two versions of a page: a text block by its id, a container by an id in it, a part without ids by its HTML. */
 function keysOf(was: readonly Part[], is: readonly Part[]) {
   const names = new Map<string, string>()
   const counted = (key: string, counts: Map<string, number>) => {

@@ -12,7 +12,7 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 export const NEEDS_CHROMIUM = 'needs Chromium at /usr/bin/chromium'
 
 const REPOSITORY = join(import.meta.dirname, '../../../..')
-// The last three keep it from calling hosts of its maker.
+// The last three flags keep the browser from calling hosts of its vendor.
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -24,18 +24,18 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** An origin of this machine with the sources of the repository as modules, for pages that a real browser runs. */
+/** A local origin that serves the sources of the repository as modules, for pages in a real browser. */
 export interface BrowserOrigin extends AsyncDisposable {
-  /** E.g. `http://127.0.0.1:34567`. */
+  /** For example `http://127.0.0.1:34567`. */
   readonly origin: string
   /**
-   * Runs a module in a page of the origin and resolves with what its function `run(input)` resolves with. `source` may import
-   * `/packages/…` paths of the repository; TypeScript is served without its types.
+   * Runs a module in a page of the origin, and resolves with the result of its function `run(input)`. `source` may import `/packages/…` paths of
+   * the repository; TypeScript is served without its types.
    */
   run(source: string, input: unknown): Promise<unknown>
 }
 
-/** Serves pages on a free port; `headers` go with the page, for example a Content-Security-Policy. */
+/** Serves pages on a free port, with `headers` on the page, for example a Content-Security-Policy. */
 export async function openBrowserOrigin(headers: Readonly<Record<string, string>> = {}): Promise<BrowserOrigin> {
   let page = ''
   let finished: (outcome: { readonly value?: unknown; readonly error?: string }) => void = () => undefined
@@ -82,7 +82,7 @@ function module(response: ServerResponse, source: string): void {
   response.writeHead(200, { 'content-type': 'text/javascript' }).end(source)
 }
 
-/** A browser of its own, without what an earlier one cached. */
+/** Starts a browser with a profile of its own, so that nothing is cached. */
 function startChromium(url: string): AsyncDisposable {
   const profile = mkdtempSync(join(tmpdir(), 'relay-chromium-'))
   const child = spawn(CHROMIUM ?? 'chromium', [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0', url], {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Holds the commits of a relay that was started with `env`: everything is written, and the COMMIT itself waits until it is let go. */
+/** Holds the commits of a relay that was started with `env`: all statements of a transaction run, and its COMMIT waits until `release`. */
 export interface CommitHold {
   readonly env: Readonly<Record<string, string>>
   hold(): void
   release(): void
-  /** Deletes its file, which lets commits go. */
+  /** Deletes the file and its folder, which releases held commits. */
   remove(): void
 }
 

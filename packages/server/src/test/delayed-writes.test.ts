@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { delayedWrites } from './delayed-writes.ts'
 import { pause } from './wire-client.ts'
 
-it('bytes with a shorter delay, or none, come after the bytes that were sent before them', async () => {
+it('bytes with a shorter delay, or none, are written after the bytes of earlier calls', async () => {
   const written: number[] = []
   const send = delayedWrites((_, bytes) => void written.push(...bytes))
   const [socket, other] = [{ destroyed: false } as Socket, { destroyed: false } as Socket]

@@ -6,8 +6,8 @@ interface Delayed {
 }
 
 /**
- * Returns a function that writes to a socket after a delay. Bytes with a shorter delay wait for the bytes before them, so that their
- * order stays that of the calls, as in a TCP stream.
+ * Returns a function that writes to a socket after a delay. Bytes with a shorter delay wait for the bytes of earlier calls, so that the order of
+ * the calls is kept, as in a TCP stream.
  */
 export function delayedWrites(
   write: (to: Socket, bytes: Uint8Array) => void,

@@ -2,12 +2,12 @@ import type { WireClient } from './wire-client.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Returns what a person sees of canvas page `c` of the sample document, by shape id. */
+/** Returns the shapes of canvas page `c` of the sample document, as a person sees them, by id. */
 export const seenBy = ({ doc }: WireClient): Members => doc.getMap('shapes:c').toJSON()
 
 /**
- * Drags one shape of canvas page `c` without a rest until it is stopped. Each step is a write of its own, made when the
- * one before is durable. `shapeAt`: the shape after so many steps. `stop` resolves with the shape as it was left.
+ * Drags one shape of canvas page `c` until it is stopped. Each step is a write of its own, made when the one before is durable. `shapeAt` returns
+ * the shape after so many steps. `stop` resolves with the last shape.
  */
 export function drag(
   person: WireClient,

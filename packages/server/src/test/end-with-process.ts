@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process'
 
 const held: AsyncDisposable[] = []
-/** Processes that this one has started and that still run. */
+/** Running child processes of this process. */
 const children = new Set<ChildProcess>()
 
 /**
- * Disposes of something with the process instead of with a test, for what the files of one process use one after another. The test runner
- * ends its processes by SIGTERM, and one that ends itself closes the channel to them.
+ * Disposes of a resource at the end of the process, not of a test. For resources that the test files of one process share. The test runner ends
+ * its processes by SIGTERM; a process that ends itself closes the channel to the runner.
  */
 export function endWithProcess(resource: AsyncDisposable): void {
   held.push(resource)
   if (held.length > 1) return
   const end = async (): Promise<void> => {
-    // At once: the test runner waits only a moment before it ends this process by SIGKILL, and then nobody would end them.
+    // First, because the test runner waits only a moment before it ends this process by SIGKILL, and then the children would stay.
     killChildren()
     await Promise.allSettled(held.map((each) => each[Symbol.asyncDispose]()))
     process.exit()
@@ -21,7 +21,7 @@ export function endWithProcess(resource: AsyncDisposable): void {
   process.once('disconnect', () => void end())
 }
 
-/** Ends a process with this one, unless it ends before. */
+/** Ends a child process with this process, unless the child ends before. */
 export function tieToProcess(child: ChildProcess): void {
   if (children.size === 0) process.once('exit', killChildren)
   children.add(child)

@@ -7,9 +7,9 @@ import { relayCommandHere } from './relay-command.ts'
 const FIXTURES = join(import.meta.dirname, 'fixtures/log-gap')
 
 /**
- * A data directory with the store that the program of commit 926e332 left after a refused log record: documents `one-gap` and `two-gaps`,
- * whose logs lack the shapes `lost-0` (and `lost-1`) that the shapes `after-0` (and `after-1`) follow, and document `whole`. The body of
- * each holds the shapes `before-*`; `behind-*` are in the log alone.
+ * Returns a data directory with the store that the program of commit 926e332 left after a refused log record. The logs of `one-gap` and
+ * `two-gaps` lack the shapes `lost-0` (and `lost-1`), which the shapes `after-0` (and `after-1`) follow; document `whole` is complete. The body
+ * of each has the shapes `before-*`; the shapes `behind-*` are only in the log.
  */
 export function gapStore(): string {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-gap-'))
@@ -17,7 +17,7 @@ export function gapStore(): string {
   return folder
 }
 
-/** The same store put into an empty PostgreSQL database; answers the directory of the blobs and tokens. */
+/** Puts the same store into an empty PostgreSQL database. Returns the directory of the blobs and tokens. */
 export async function gapStoreOnPostgres(storageUrl: string): Promise<string> {
   const from = gapStore()
   const backup = join(mkdtempSync(join(tmpdir(), 'docrelay-gap-backup-')), 'backup')
@@ -32,7 +32,7 @@ export async function gapStoreOnPostgres(storageUrl: string): Promise<string> {
   return folder
 }
 
-/** The whole state that a client held when its record was refused: with it the log is whole. */
+/** Returns the state of the client whose record was refused. With it the log is complete. */
 export function clientState(document: 'one-gap' | 'two-gaps'): Uint8Array {
   return new Uint8Array(readFileSync(join(FIXTURES, `${document}-0.bin`)))
 }

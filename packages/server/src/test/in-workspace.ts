@@ -2,8 +2,8 @@ import type { TokenOptions } from '../auth/testing/test-issuer.ts'
 import type { RelayUnderTest } from './relay-under-test.ts'
 
 /**
- * Returns the relay with tokens for this workspace, unless their claims say otherwise. `clients` gets the function that ends each
- * client that is opened.
+ * Returns the relay with tokens for this workspace, unless their claims name another. `clients` gets a function for each opened client that ends
+ * it.
  */
 export function inWorkspace<R extends RelayUnderTest>(relay: R, workspace: string, clients: (() => void)[]): R {
   const within = (claims: TokenOptions = {}): TokenOptions => ({ workspace, ...claims })
@@ -16,6 +16,6 @@ export function inWorkspace<R extends RelayUnderTest>(relay: R, workspace: strin
       return client
     },
   }
-  // Everything else, such as the address after a restart, is read from the relay itself.
+  // All other members, such as the address after a restart, come from the relay itself.
   return Object.assign(Object.create(relay) as R, members)
 }

@@ -10,13 +10,13 @@ export interface Body {
 
 export interface LiveDocuments {
   readonly relay: RelayUnderTest
-  /** A document of a canvas page with one shape, and two prose pages. */
+  /** Puts a document with a canvas page of one shape, and two prose pages. */
   create(id: string): Promise<void>
   opened(id: string): Promise<SyncClient>
   read(id: string): Promise<Body>
 }
 
-/** One relay for the tests of a file, with few limits, and its documents as those tests meet them. */
+/** One relay with few limits for the tests of a file, and helpers for its documents. */
 export function liveDocuments(): LiveDocuments {
   let relay: RelayUnderTest
   beforeAll(async () => {
@@ -42,7 +42,7 @@ export function liveDocuments(): LiveDocuments {
     async opened(id) {
       const client = relay.sync(id)
       await saved(client)
-      // What the load itself wrote goes into the body now and not in the middle of the story.
+      // Stores what the load itself wrote, so that this does not happen during the test.
       await read(id)
       return client
     },

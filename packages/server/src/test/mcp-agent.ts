@@ -6,23 +6,23 @@ type Members = Readonly<Record<string, unknown>>
 
 export interface AgentAnswer {
   readonly isError: boolean
-  /** The `structuredContent`. */
+  /** The `structuredContent` of the answer. */
   readonly result: Members & { readonly code?: string; readonly serverVersion?: number }
 }
 
-/** An agent that speaks bare JSON-RPC and holds each answer to the schema of its tool. [TOOL-5, TOOL-7, TOOL-8] */
+/** An agent that sends bare JSON-RPC and checks each answer against the schema of its tool. [TOOL-5, TOOL-7, TOOL-8] */
 export interface McpAgent {
   readonly tools: readonly Members[]
-  /** The result of a tool, without the prefix of its name; fails the test when it is a failure. */
+  /** Calls a tool, by its name without prefix, and returns its result. Fails the test when the tool fails. */
   call(tool: string, args?: Members): Promise<AgentAnswer['result']>
-  /** The failure of a tool; fails the test when it is a success. */
+  /** Calls a tool and returns its failure. Fails the test when the tool succeeds. */
   refused(tool: string, args?: Members): Promise<AgentAnswer['result']>
   answer(tool: string, args?: Members): Promise<AgentAnswer>
 }
 
 const TOOL_NAME = new RegExp(`(?<![\\w-])(${[...TOOL_NAMES].filter((name) => name.includes('_')).join('|')})(?!\\w)`, 'g')
 
-/** Tools that the sentences of an answer call by a name that is not in the list. [TOOL-8] */
+/** Returns the tools that the sentences of an answer name without their prefix, so that the name is not in the list. [TOOL-8] */
 function namedWithoutPrefix({ message, fixes, warnings }: AgentAnswer['result']): readonly string[] {
   const notes = [fixes, warnings].flatMap((list) => (list ?? []) as readonly { readonly reason?: string }[])
   const sentences = [message, ...notes.map(({ reason }) => reason)].filter((text) => typeof text === 'string')
@@ -32,7 +32,7 @@ function namedWithoutPrefix({ message, fixes, warnings }: AgentAnswer['result'])
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true })
 const validators = new Map<string, ValidateFunction>()
 
-/** Schemas are compiled when a tool is first called, and once for all agents of a file: that takes a millisecond or two each. */
+/** Returns the validator of a schema. Compiled once per schema for all agents of a file, since that takes a millisecond or two. */
 export function validatorOf(schema: object): ValidateFunction {
   const text = JSON.stringify(schema)
   const validate = validators.get(text) ?? ajv.compile(schema)
@@ -40,7 +40,7 @@ export function validatorOf(schema: object): ValidateFunction {
   return validate
 }
 
-/** `search`: of the address, such as `?readonly=1`. */
+/** Connects an agent. `search` is the query of the address, for example `?readonly=1`. */
 export async function mcpAgent(url: string, bearer: string, search = ''): Promise<McpAgent> {
   let id = 0
   const post = async (method: string, params: Members): Promise<Members> => {
@@ -56,7 +56,7 @@ export async function mcpAgent(url: string, bearer: string, search = ''): Promis
   const { tools } = (await post('tools/list', {})) as { readonly tools: readonly Members[] }
   const schemas = new Map(tools.map(({ name, outputSchema }) => [String(name), outputSchema as object]))
   const validatorsOfTools = new Map<string, ValidateFunction>()
-  /** Found by the text of its schema once for each tool: some schemas are long. */
+  /** Looks the validator up once per tool, because some schemas are long texts. */
   const validatorOfTool = (name: string): ValidateFunction | undefined => {
     const schema = schemas.get(name)
     const validate = validatorsOfTools.get(name) ?? (schema && validatorOf(schema))

@@ -3,7 +3,10 @@ import { errorsOf, TOOL_ERRORS, type ToolErrorCode } from '../mcp/tools/tool-err
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Everything that a call says or leaves behind, but for minted ids, stamps of connectors, which hold such ids, versions and times. */
+/**
+ * Returns everything that a call returned or changed, as text. Minted ids, stamps of connectors, which depend on such ids, versions and times are
+ * replaced.
+ */
 export function comparable(value: unknown, docId: string): unknown {
   const names = new Map<string, string>()
   const text = JSON.stringify(value, (name, member: unknown) =>
@@ -19,7 +22,7 @@ export function comparable(value: unknown, docId: string): unknown {
 
 const rows = new Map(TOOL_ROWS.map((row) => [row.name, row]))
 
-/** What a failure has that its row of the table has not, or the reverse; `null` when it is as the table says. */
+/** Returns how the members of a failure differ from its row of the table; `null` when they match. */
 export function failureFlaw(name: string, failure: Members): unknown {
   const { code, message: _, ...facts } = failure
   const tool = rows.get(name)
@@ -27,7 +30,7 @@ export function failureFlaw(name: string, failure: Members): unknown {
   const told: readonly string[] = TOOL_ERRORS[code as ToolErrorCode].facts
   const required = told.filter((fact) => !fact.endsWith('?'))
   const missing = required.filter((fact) => !Object.hasOwn(facts, fact))
-  // Any failure of a step says which one it is. [AG-57]
+  // Every failure of a step has the member `step`. [AG-57]
   const isStep = (fact: string) => name === 'edit_document' && fact === 'step'
   const unknown = Object.keys(facts).filter((fact) => !told.includes(fact) && !told.includes(`${fact}?`) && !isStep(fact))
   return missing.length + unknown.length === 0 ? null : { missing, unknown }

@@ -1,6 +1,6 @@
 /**
- * Opens a session of the legacy leg for a client with this title. Its calls return what a tool answers, a failure too. `url` is
- * the address, or a function that returns it for each request. `caller` is the name that the agent gives itself.
+ * Opens a session of the legacy leg for a client with this title. Its calls return what a tool answers, failures included. `url` is the address,
+ * or a function that returns it for each request. `caller` is the name that the agent gives itself.
  */
 export async function mcpSession(url: string | (() => string), bearer: string, title: string, caller?: string) {
   let id = 0

@@ -6,12 +6,12 @@ import { routeTable } from '../compose/route-table.ts'
 
 const check = createExchangeCheck(routeTable())
 
-/** What a client without any library sees of an answer. */
+/** An answer as a client without any library sees it. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON; throws when it is not JSON. */
   readonly json: Record<string, unknown>
 }
 
@@ -19,15 +19,15 @@ export interface RawRequest {
   /** Claims of the token; `null` sends none. */
   readonly as?: TokenOptions | null
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is; any other value than text or bytes as JSON. */
+  /** The body: text or bytes are sent as they are, any other value as JSON. */
   readonly body?: unknown
 }
 
 export type Call = (method: string, path: string, options?: RawRequest) => Promise<RawAnswer>
 
 /**
- * Sends requests to a relay with the path as it is given: nothing is normalised or escaped on the way. Rejects when the answer is not one
- * that OpenAPI tells of. [REST-36]
+ * Sends requests to a relay with the path unchanged: nothing is normalised or escaped. Rejects when the OpenAPI document does not describe the
+ * answer. [REST-36]
  */
 export function rawHttp(relay: Pick<RelayUnderTest, 'baseUrl' | 'token'>, defaults: RawRequest = {}): Call {
   return async (method, path, options = {}) => {

@@ -9,7 +9,7 @@ export interface CommandRun {
   readonly err: string
 }
 
-/** Runs a command in this process, which is several times as quick. */
+/** Runs a command in this process, which is several times as fast as `relayCommand`. */
 export async function relayCommandHere(
   dataDir: string,
   args: readonly string[],

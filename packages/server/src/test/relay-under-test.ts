@@ -15,49 +15,49 @@ import { tieToProcess } from './end-with-process.ts'
 import { RELAY_PROGRAM } from './relay-program.ts'
 import { startTestIssuer, type TestIssuer, type TokenOptions } from '../auth/testing/test-issuer.ts'
 
-/** The relay as an operator runs it, in a process of its own, with a real issuer; data survives `kill` and `restart`. */
+/** A relay in a process of its own, as an operator runs it, with a real issuer. Its data survive `kill` and `restart`. */
 export interface RelayUnderTest extends AsyncDisposable {
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Of the MCP endpoint, when the relay was started with one; a local one moves with every `restart`. */
+  /** Address of the MCP endpoint, when the relay has one. A local endpoint gets another address at every `restart`. */
   readonly mcpUrl: string
   readonly dataDir: string
   readonly issuer: TestIssuer
   readonly pid: number
-  /** Lines of stderr so far: the log. */
+  /** The lines of stderr so far, which are the log. */
   readonly logLines: readonly string[]
-  /** Of this second; calls with the same options within it may return the same token. */
+  /** Returns a token issued in this second. Calls with the same options in one second may return the same token. */
   token(options?: TokenOptions): string
-  /** fetch of a path of the relay; rejects when the answer is not one that OpenAPI tells of. [REST-36] */
+  /** Fetches a path of the relay. Rejects when the OpenAPI document does not describe the answer. [REST-36] */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Rejects, too, when an answer is not one that OpenAPI tells of. */
+  /** Returns a REST client. Its calls also reject when the OpenAPI document does not describe an answer. */
   rest(options?: TokenOptions): RelayClient
-  /** A connected client; destroyed with the relay. */
+  /** Returns a connected client, which is destroyed with the relay. */
   sync(docId: string, options?: TokenOptions, more?: Partial<SyncClientOptions>): SyncClient
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process is gone. */
   kill(): Promise<void>
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>
   /**
-   * Starts again on the same data and port, with `env` in place of the first variables and `args` after `serve`. Runs `program`,
-   * or the one of these sources when absent.
+   * Starts the relay again on the same data and port, with `env` in place of the first variables and `args` after `serve`. Runs `program`, or the
+   * present sources when absent.
    */
   restart(env?: Readonly<Record<string, string>>, args?: readonly string[], program?: string): Promise<void>
 }
 
 interface RelayOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** A folder of the relay's own when absent. */
+  /** The data directory; a new folder when absent. */
   readonly dataDir?: string
-  /** Serves MCP, on a free port or on the main listener; not at all when absent. */
+  /** Serves MCP on a free port or on the main listener; off when absent. */
   readonly mcp?: 'local' | 'public'
-  /** After `serve`, at the first start. */
+  /** Arguments after `serve`, at the first start. */
   readonly args?: readonly string[]
-  /** The program that is started first; the one of these sources when absent. */
+  /** The program of the first start; that of the present sources when absent. */
   readonly program?: string
-  /** The issuer of several relays that accept the same tokens; the relay has an issuer of its own when absent. */
+  /** The issuer that several relays share; a new one when absent. */
   readonly issuer?: TestIssuer
-  /** Gets the lines of its log, which can so be read before it is ready. */
+  /** Receives the lines of the log, so that they can be read before the relay is ready. */
   readonly logLines?: string[]
 }
 
@@ -92,9 +92,9 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
   const wsUrl = `${baseUrl.replace('http', 'ws')}/ws`
 
   const signed = new Map<string, { readonly token: string; readonly second: number }>()
-  /** Tokens of one second differ in nothing but their `jti`, and signing one takes as long as a small request. */
+  /** Reuses a token within one second, because tokens would differ only in their `jti`, and signing takes as long as a small request. */
   const token = (claims: TokenOptions = {}): string => {
-    // A member of value `undefined` says something, too: it leaves a claim out.
+    // A member with the value `undefined` is part of the key, because it leaves a claim out.
     const key = issuer.key.kid + JSON.stringify(claims, (_, value: unknown) => (value === undefined ? '(none)' : value))
     const second = Math.floor(Date.now() / 1000)
     const last = signed.get(key)
@@ -149,12 +149,12 @@ export async function startRelayUnderTest(options: RelayOptions = {}): Promise<R
 
 interface Running {
   readonly child: ChildProcess
-  /** Addresses by name. */
+  /** The addresses of the listeners by name. */
   readonly listeners: ReadonlyMap<string, string>
   readonly ended: Promise<number>
 }
 
-/** Resolves when the relay has printed the awaited listeners, which is when its ports are bound. */
+/** Starts a process. Resolves when the relay has printed the awaited listeners, whose ports are bound then. */
 async function launch(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -164,7 +164,7 @@ async function launch(
 ): Promise<Running> {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   tieToProcess(child)
-  // Not `exit`, at which the last lines of the log may still be on their way.
+  // `close` and not `exit`, because the last lines of the log may still be on their way at `exit`.
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
   createInterface({ input: child.stderr }).on('line', (line) => logLines.push(line))
   const listeners = new Map<string, string>()
@@ -182,7 +182,7 @@ async function launch(
   return { child, listeners, ended }
 }
 
-/** Waits until `holds`; gives up, with `what`, after `timeoutMs` of a quiet machine. */
+/** Waits until `holds` returns true. Rejects with `what` after `timeoutMs` of a quiet machine. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
   const givenUp = patienceClock(timeoutMs)
   while (!(await holds())) {
@@ -191,14 +191,14 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** Waits until a line of the log has all these words. The log is another pipe than an answer, which may be here before its lines. */
+/** Waits until a line of the log contains all these words. The log comes through another pipe than an answer, so its lines may come later. */
 export function logged(relay: Pick<RelayUnderTest, 'logLines'>, ...words: readonly string[]): Promise<void> {
   return until(`a line with ${words.join(' and ')}`, () =>
     relay.logLines.some((line) => words.every((word) => line.includes(word))),
   )
 }
 
-/** Waits until a client is in sync and everything it wrote is durable. */
+/** Waits until each client is in sync and everything that it wrote is durable. */
 export function saved(...clients: readonly SyncClient[]): Promise<void> {
   return until('clients to be saved', () => clients.every((client) => client.state.synced && client.state.saved === 'saved'))
 }

@@ -24,7 +24,7 @@ export interface RelaysTogether extends AsyncDisposable {
   readonly internalBearer: string
 }
 
-/** Several relays in this process that use one database, as several nodes do, without a bus. */
+/** Starts several relays in this process on one database, like several nodes, without a bus. */
 export async function startRelaysTogether(
   count: number,
   storageUrl: string,

@@ -3,13 +3,13 @@ import { endWithProcess } from './end-with-process.ts'
 import { inWorkspace } from './in-workspace.ts'
 import { type RelayUnderTest, startRelayUnderTest } from './relay-under-test.ts'
 
-/** What a file may do with a relay that others use after it: nothing that they would notice. */
+/** A relay that later files use too. A file may do nothing with it that those would notice. */
 export interface SharedRelay extends Omit<RelayUnderTest, 'dataDir' | 'issuer' | 'pid' | 'kill' | 'stop' | 'restart'> {
-  /** Of this file alone; tokens are for it unless their claims say otherwise. */
+  /** The workspace of this file; tokens are for it unless their claims name another. */
   readonly workspace: string
 }
 
-/** For files that are not about the limits of a workspace. */
+/** Settings for tests that are not about the limits of a workspace. */
 export const FEW_LIMITS = {
   RELAY_TENANCY_MODE: 'shared',
   RELAY_WRITES_PER_SEC: '0',
@@ -20,9 +20,9 @@ export const FEW_LIMITS = {
 let running: RelayUnderTest | null = null
 
 /**
- * A relay with few limits that the test files of one process use one after another, each in a workspace of its own: starting one and running
- * its code until it is compiled takes longer than the calls of many a file. For files that neither end it nor read its database.
- * Disposing of it ends the connections of the file; the relay ends with the process.
+ * Returns the relay with few limits that the test files of one process share, each in a workspace of its own. A start and the compilation of its
+ * code take longer than the calls of many a file. For files that neither end the relay nor read its database. Disposing ends the connections of
+ * the file; the relay ends with the process.
  */
 export async function sharedRelay(): Promise<SharedRelay> {
   const relay = await runningRelay()
@@ -56,7 +56,7 @@ async function runningRelay(): Promise<RelayUnderTest> {
   return running
 }
 
-/** A relay that a failed file has ended or exhausted is not handed on. */
+/** Whether the relay answers. A relay that a failed file has ended or exhausted is not reused. */
 async function isReady({ baseUrl }: RelayUnderTest): Promise<boolean> {
   const answer = await fetch(`${baseUrl}/readyz`).catch(() => null)
   return answer?.status === 200

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { COMPILED_CODE } from './compiled-code.ts'
 
 const SRC = join(import.meta.dirname, '..')
-/** Prints the addresses of all modules that importing the first argument loads. */
+/** A program that prints the addresses of all modules that an import of its first argument loads. */
 const LOADED = `
 import { registerHooks } from 'node:module'
 registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })
@@ -18,7 +18,7 @@ async function loadedBy(entry: string): Promise<readonly string[]> {
   return stdout.trim().split('\n')
 }
 
-// A library of SQL is a quarter of the modules of a start, in each thread that loads it.
+// The SQL library is a quarter of the modules of a start, in each thread that loads it.
 describe('modules loaded at the start', () => {
   const sql = (urls: readonly string[]) => urls.filter((url) => url.includes('/node_modules/kysely/'))
 

@@ -3,18 +3,18 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import type { RelayUnderTest } from './relay-under-test.ts'
 
-/** What another process does to the store of a running relay, so that a write of the relay fails at a chosen moment. */
+/** Changes the store of a running relay from another process, so that a write of the relay fails at a chosen moment. */
 export interface StoreFaults extends AsyncDisposable {
-  /** From now on the store refuses every log record that contains this text. */
+  /** Makes the store refuse every log record that contains this text. */
   refuseRecordsWith(text: string): Promise<void>
-  /** Ends `refuseRecordsWith`. */
+  /** Ends the effect of `refuseRecordsWith`. */
   refuseNothing(): Promise<void>
-  /** No write of the relay goes through until `release`; at most a few seconds, after which the relay gives up. */
+  /** Blocks all writes of the relay until `release`, for at most a few seconds, after which the relay gives up. */
   hold(): Promise<void>
   release(): Promise<void>
 }
 
-/** `storageUrl` as in `RELAY_STORAGE_URL`; absent for the SQLite file in the data directory. */
+/** Opens the store of a relay. `storageUrl` as in `RELAY_STORAGE_URL`; absent for the SQLite file in the data directory. */
 export async function openStoreFaults(relay: RelayUnderTest, storageUrl?: string): Promise<StoreFaults> {
   return storageUrl === undefined ? sqliteFaults(join(relay.dataDir, 'relay.db')) : postgresFaults(storageUrl)
 }
@@ -24,7 +24,7 @@ function sqliteFaults(path: string): StoreFaults {
   return {
     async refuseRecordsWith(text) {
       const hex = Buffer.from(text).toString('hex')
-      // A record is first stored in one of these tables, by its length.
+      // A record is first stored in one of these two tables, depending on its length.
       for (const table of ['updates_recent', 'updates_settled']) {
         db.exec(
           `create trigger refused_in_${table} before insert on ${table} when instr(new.bytes, x'${hex}') > 0

@@ -4,7 +4,7 @@ import type { RelayUnderTest } from './relay-under-test.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Looks into the SQLite file of a relay, running or stopped, as another process would. */
+/** Reads the SQLite file of a relay, running or stopped, as another process would. */
 export function storedRows(relay: RelayUnderTest, query: string, ...parameters: string[]): Row[] {
   const db = new DatabaseSync(join(relay.dataDir, 'relay.db'), { readOnly: true })
   try {
@@ -19,7 +19,7 @@ export function changeStored(relay: RelayUnderTest, statement: string, ...parame
   const db = new DatabaseSync(join(relay.dataDir, 'relay.db'))
   try {
     db.prepare(statement).run(...parameters)
-    // Counts what a trigger changes, too: `updates` is a view that triggers write through.
+    // `total_changes` includes changes by triggers: `updates` is a view that triggers write through.
     const changes = db.prepare('select total_changes() as n').get()?.['n']
     if (changes === 0) throw new Error(`nothing was changed by: ${statement}`)
   } finally {
@@ -27,7 +27,7 @@ export function changeStored(relay: RelayUnderTest, statement: string, ...parame
   }
 }
 
-/** How far the log of a document goes and how much of it its body holds. */
+/** How far the log of a document goes, and how much of it the stored body contains. */
 export interface StoredHead {
   readonly version: number
   readonly lastSeq: number
@@ -41,7 +41,7 @@ export function storedHead(relay: RelayUnderTest, id: string): StoredHead | null
   return { version: Number(row['version']), lastSeq: Number(row['last_seq']), coveredSeq: Number(row['covered_seq']) }
 }
 
-/** Whether the stored body of a live document holds every edit of its log. */
+/** Whether the stored body of a live document contains every edit of its log. */
 export function isCovered(relay: RelayUnderTest, id: string): boolean {
   const head = storedHead(relay, id)
   return head !== null && head.lastSeq > 0 && head.coveredSeq === head.lastSeq

@@ -1,14 +1,14 @@
 import { openPostgresUnderTest } from '../drivers/sql/testing/postgres-under-test.ts'
 
-/** A store that the relay as a whole is tested on; `remove` deletes what the tests left on a server. */
+/** A store on which the whole relay is tested. `remove` deletes the data of the tests from a server. */
 export interface StoreUnderTest {
   readonly name: 'SQLite' | 'PostgreSQL'
-  /** What to add to the environment of the relay. */
+  /** The variables to add to the environment of the relay. */
   readonly env: Readonly<Record<string, string>>
   remove(): Promise<void>
 }
 
-/** SQLite, and PostgreSQL where there is a server: see `openPostgresUnderTest`. Prints why it is left out otherwise. */
+/** Returns SQLite, and PostgreSQL where there is a server (see `openPostgresUnderTest`). Prints the reason when PostgreSQL is left out. */
 export async function storesUnderTest(): Promise<readonly StoreUnderTest[]> {
   const sqlite: StoreUnderTest = { name: 'SQLite', env: {}, remove: async () => undefined }
   const server = await openPostgresUnderTest()

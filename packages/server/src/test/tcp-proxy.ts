@@ -7,25 +7,25 @@ export type ProxyWay = 'out' | 'back'
 /** A TCP proxy on a port of 127.0.0.1 that a test can break. */
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   connections(): number
-  /** Bytes that were forwarded, in both directions. */
+  /** Number of forwarded bytes, in both directions. */
   forwarded(): number
   /** Resets every connection and refuses new ones. */
   down(): Promise<void>
   /** Resets every connection; new ones are forwarded as before. */
   reset(): void
-  /** Keeps what connections that are open now send to the target until `release`. What the target sends is forwarded meanwhile. */
+  /** Holds the bytes of open connections to the target until `release`. Bytes from the target are forwarded. */
   hold(): void
   release(): void
   /**
-   * Accepts connections and forwards nothing, in the given direction or in both, as a network that loses packets does. What is
-   * sent meanwhile is lost.
+   * Accepts connections but forwards nothing, in the given direction or in both, like a network that loses packets. Bytes sent meanwhile are
+   * lost.
    */
   silent(way?: ProxyWay): void
-  /** Forwards again; what is connected while it was silent is reset. */
+  /** Forwards again, and listens again after `down`. Resets all connections if the proxy was silent. */
   up(): Promise<void>
-  /** From now on everything takes `ms` longer, in each direction. */
+  /** Delays everything by `ms` from now on, in each direction. */
   delay(ms: number): void
   /**
    * Resets every connection once `bytes` more bytes have been forwarded, in both directions together. Those bytes still arrive.

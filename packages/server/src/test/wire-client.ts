@@ -14,12 +14,12 @@ export interface Presence {
   readonly state: unknown
 }
 
-/** A client made from the wire specification alone: it sends bytes and looks at bytes, and keeps a document beside them. */
+/** A client made from the wire specification alone. It sends and reads bytes, and keeps a document beside them. */
 export class WireClient extends TestClient {
   readonly doc = new Y.Doc()
-  /** Applies what comes for the document and answers the relay's step1, as every editor does. */
+  /** Whether the client applies received updates to its document and answers the relay's step1, as every editor does. */
   following = false
-  /** Messages since the last join that the relay counts, and the newest of them that it has acknowledged. [WS-38] */
+  /** Number of messages since the last join that the relay counts, and the newest ordinal that it has acknowledged. [WS-38] */
   #sent = 0
   #acked = 0
 
@@ -45,13 +45,13 @@ export class WireClient extends TestClient {
     this.send(syncFrame(SYNC.update, update))
   }
 
-  /** Sends an update and resolves when it is durable; the ack of something sent before it does not count. */
+  /** Sends an update. Resolves when it is durable; the ack of an earlier message does not count. */
   write(update: Uint8Array): Promise<void> {
     this.update(update)
     return this.acknowledged()
   }
 
-  /** Resolves when everything sent so far since the last join is acknowledged. Does not know of messages sent in pieces. */
+  /** Resolves when everything sent since the last join is acknowledged. Does not count messages sent in pieces. */
   async acknowledged(): Promise<void> {
     const ordinal = this.#sent
     await until(`the ack of message ${ordinal}`, () => this.#acked >= ordinal)
@@ -66,7 +66,7 @@ export class WireClient extends TestClient {
     this.send(awarenessFrame(encodePresence(states)))
   }
 
-  /** Changes the document and answers the update, which is not sent. */
+  /** Changes the document and returns the update, without sending it. */
   edit(change: (doc: Y.Doc) => void): Uint8Array {
     const updates: Uint8Array[] = []
     const keep = (update: Uint8Array): void => void updates.push(update)
@@ -76,7 +76,7 @@ export class WireClient extends TestClient {
     return updates.length === 1 ? (updates[0] as Uint8Array) : Y.mergeUpdates(updates)
   }
 
-  /** An edit that no other one clobbers; answers its update. */
+  /** Sets a field and returns the update. Fields with different keys do not overwrite each other. */
   put(key: string, value = key): Uint8Array {
     return this.edit((doc) => void doc.getMap('fields').set(key, { name: key, value }))
   }
@@ -97,7 +97,7 @@ export class WireClient extends TestClient {
     return this.jsonOf(TAG.error)
   }
 
-  /** Sub-types of all SYNC frames so far. */
+  /** Returns the sub-types of all SYNC frames so far. */
   syncs(): number[] {
     return this.of(TAG.sync).map((frame) => frame[1] ?? -1)
   }
@@ -106,13 +106,13 @@ export class WireClient extends TestClient {
     return this.of(TAG.awareness).map((frame) => decodePresence(frame))
   }
 
-  /** JOIN_DOC of a copy of this lineage. */
+  /** Sends a JOIN_DOC that names this lineage. */
   joinLineage(docId: string, lineage: unknown): void {
     this.#joining()
     this.send(jsonFrame(TAG.joinDoc, { docId, lineage }))
   }
 
-  /** Signed in, joined and in sync, ready to edit. */
+  /** Authenticates, joins and waits for the sync, so that the client is ready to edit. */
   async enter(token: string, docId: string, features?: readonly string[]): Promise<this> {
     this.following = true
     this.auth(token, features)
@@ -156,12 +156,12 @@ export async function openWire(
 export interface UpgradeAnswer {
   readonly line: string
   readonly status: number
-  /** Names in lower case. */
+  /** The headers, by names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Sends an upgrade by hand and answers what came back, byte for byte taken apart; resolves at the end of the head for a 101. */
+/** Sends an upgrade by hand and returns the parsed answer. Resolves at the end of the head for a 101. */
 export function rawUpgrade(relay: Pick<RelayUnderTest, 'baseUrl'>, path: string, headers: Readonly<Record<string, string>> = {}) {
   const { hostname, port } = new URL(relay.baseUrl)
   const given = {
@@ -215,7 +215,7 @@ export function encodePresence(states: readonly Presence[]): Uint8Array {
   return bytes
 }
 
-/** The states of one AWARENESS frame; throws when it is not exactly one. */
+/** Returns the states of one AWARENESS frame; throws when the bytes are not exactly one. */
 export function decodePresence(frame: Uint8Array): Presence[] {
   const outer = new Reader(frame.subarray(1))
   const reader = new Reader(outer.varBytes())
@@ -229,7 +229,7 @@ export function decodePresence(frame: Uint8Array): Presence[] {
   return states
 }
 
-/** One sample of /metrics; 0 when it is not there. */
+/** Returns one sample of /metrics; 0 when it is missing. */
 export async function metric(
   relay: Pick<RelayUnderTest, 'baseUrl'>,
   name: string,
@@ -244,13 +244,13 @@ export async function metric(
   return 0
 }
 
-/** The fields of a document as REST answers them. */
+/** Returns the fields of a document from REST. */
 export async function storedKeys(relay: Pick<RelayUnderTest, 'rest'>, docId: string, workspace = 'default'): Promise<string[]> {
   const body = (await relay.rest({ workspace }).getDocument(docId)) as { fields?: { fields: object } }
   return Object.keys(body.fields?.fields ?? {}).sort()
 }
 
-/** Puts documents, each of an id of its own; `body` is what they have besides their name. */
+/** Puts documents under new ids, with `body` and a name. */
 export function documentsOf(
   relay: () => Pick<RelayUnderTest, 'rest'>,
 ): (body?: Readonly<Record<string, unknown>>, sub?: string) => Promise<string> {

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { WireClient } from './wire-client.ts'
 
-/** Types at the end of a block of a prose page; resolves when the words are durable. */
+/** Types at the end of a block of a prose page. Resolves when the words are durable. */
 export function type(client: WireClient, { pageId }: { readonly pageId: string }, id: string, words: string): Promise<void> {
   return client.write(
     client.edit(() => {

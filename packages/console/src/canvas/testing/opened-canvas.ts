@@ -59,7 +59,7 @@ export function openedCanvas(shapes: readonly WithId[], level: 'edit' | 'view' =
     },
     stored: (id: string) => ydoc.getMap('shapes:p').get(id),
     order: () => ydoc.getArray('shapeOrder:p').toArray(),
-    /** How many transactions this person made. */
+    /** Returns how many transactions this person made. */
     writes: () => writes,
     /** Applies an edit of somebody else. */
     elsewhere(edit: (shapes: Y.Map<unknown>, ydoc: Y.Doc) => void) {

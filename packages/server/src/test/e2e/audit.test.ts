@@ -5,7 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { openWire } from '../wire-client.ts'
 
-/** Every line with `audit: true` that a day of sharing and deleting leaves (`blob.ingested`, which needs hosts on the internet, is pinned with its feature), with the fields it has besides those of every line. */
+/**
+ * Every line with `audit: true` that a day of sharing and deleting logs, with the fields that it adds to the common ones. `blob.ingested` needs
+ * hosts on the internet and is pinned with its feature.
+ */
 const PINNED = `
 access.refused: action code docId requestId sub workspace
 auth.revocations.polled: count
@@ -30,7 +33,7 @@ ws.view_lost: docId sub workspace
 `
 
 let relay: RelayUnderTest
-/** Of the control plane, which knows of one revoked token. */
+/** A control plane that knows of one revoked token. */
 const plane = createServer((_, response) => {
   const now = new Date().toISOString()
   response.setHeader('content-type', 'application/json')
@@ -131,7 +134,7 @@ async function leaving(): Promise<void> {
   })
 }
 
-it('[OPS-7] [OPS-6] every change of a document is in the log once with its actor, and no share token is', async () => {
+it('[OPS-7] [OPS-6] the log has each change of a document once with its actor, and no share token', async () => {
   const token = await sharing()
   await recovering()
   await leaving()

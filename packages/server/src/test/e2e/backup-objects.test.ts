@@ -19,7 +19,7 @@ const envOf = ({ url, credentials }: S3UnderTest) => ({
   RELAY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 })
 
-it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs contains the blobs of an object store, is verified, and restores to a disk or another object store', async () => {
+it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs holds the blobs of an object store, verifies, and restores to a disk or object store', async () => {
   await using s3 = await startS3()
   const env = envOf(s3)
   await using relay = await startRelayUnderTest({ env })
@@ -43,7 +43,7 @@ it('[OPS-9] [OPS-10] [OPS-11] a backup with --blobs contains the blobs of an obj
   expect([answer.status, hashOf(new Uint8Array(await answer.arrayBuffer()))]).toEqual([200, hashOf(bytes)])
 })
 
-it('[OPS-10] [BLOB-24] a backup without blobs is restored with the objects that the object store has then', async () => {
+it('[OPS-10] [BLOB-24] after a restore without blobs the relay uses the present objects of the object store', async () => {
   await using s3 = await startS3()
   const env = envOf(s3)
   const { bucket: Bucket, prefix } = readS3Address(s3.url)

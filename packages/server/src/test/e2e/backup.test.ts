@@ -44,7 +44,7 @@ describe('backup, restore and migrate', () => {
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  /** A copy of the backup with one thing changed. */
+  /** Copies the backup and changes one thing in the copy. */
   function changed(name: string, change: (path: string) => void): string {
     const path = join(folder, name)
     cpSync(backup, path, { recursive: true })
@@ -183,7 +183,7 @@ describe('backup, restore and migrate', () => {
     expect(await second.rest().getDocument('cold')).toMatchObject({ name: 'cold' })
   })
 
-  it('[OPS-9] [OPS-10] a backup without --blobs leaves the blobs of an object store out, and is not restored while the object store does not answer', async () => {
+  it('[OPS-9] [OPS-10] a backup without --blobs omits the blobs of an object store, and its restore needs the object store', async () => {
     const env = {
       RELAY_BLOBS_URL: 's3://bucket?endpoint=http://127.0.0.1:1&region=none&path_style=true',
       RELAY_S3_ACCESS_KEY_ID: 'key',
@@ -195,7 +195,7 @@ describe('backup, restore and migrate', () => {
     const empty = newFolder('without-objects-restored')
     const refused = await relayCommandHere(empty, ['restore', target], env)
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('The object store failed: ECONNREFUSED') })
-    // The refused restore has begun nothing: the store can be filled from another backup.
+    // The refused restore has not begun, so the store can be filled from another backup.
     expect((await relayCommandHere(empty, ['restore', backup])).code).toBe(0)
   })
 

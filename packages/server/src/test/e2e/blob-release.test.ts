@@ -13,7 +13,7 @@ function call(relay: RelayUnderTest, method: string, bytes: Uint8Array<ArrayBuff
 const isHeld = async (relay: RelayUnderTest, bytes: Uint8Array<ArrayBuffer>) => (await call(relay, 'HEAD', bytes)).status === 200
 const bytesOf = (seed: number) => new Uint8Array(someBytes(900, seed))
 
-it('[BLOB-15] an unreferenced blob is deleted while documents are edited, a blob that an edit just referenced is kept', async () => {
+it('[BLOB-15] an unreferenced blob is deleted during edits, and a blob that an edit just referenced is kept', async () => {
   await using relay = await startRelayUnderTest({ env: { RELAY_BLOB_GC_GRACE_SECS: '2' } })
   const [unused, named] = [bytesOf(11), bytesOf(12)]
   for (const name of ['one', 'two']) await relay.rest(ann).putDocument(name, empty)

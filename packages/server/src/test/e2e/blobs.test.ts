@@ -37,7 +37,7 @@ const blobBytes = async (relay: RelayUnderTest, as: TokenOptions = ann): Promise
   const { bytes } = await call(relay, 'GET', '/api/v1/usage', as)
   return (JSON.parse(Buffer.from(bytes).toString()) as { blobBytes: number }).blobBytes
 }
-/** Every file of the blob store, whatever it is. */
+/** Every file in the folder of the blob store. */
 const filesOf = (relay: RelayUnderTest): readonly string[] =>
   readdirSync(join(relay.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -52,7 +52,7 @@ describe('the life of a blob', () => {
   })
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
-  it('[BLOB-3] [BLOB-15] a blob survives a crash while a document references it, and its bytes go after the document is deleted', async () => {
+  it('[BLOB-3] [BLOB-15] a blob survives a crash while a document references it, and is deleted after the document', async () => {
     const bytes = someBytes(500_000, 1)
     const hash = hashOf(bytes)
     expect((await post(relay, bytes)).status).toBe(204)
@@ -67,7 +67,7 @@ describe('the life of a blob', () => {
     expect([(await get(relay, hash)).status, await blobBytes(relay)]).toEqual([404, 0])
   })
 
-  it('[BLOB-16] [AG-67] a picture that only the record of a call references stays readable without being metered, and the undo counts it again', {
+  it('[BLOB-16] [AG-67] a picture that only a recorded call references stays readable and unmetered until an undo restores it', {
     timeout: patience(60_000),
   }, async () => {
     const content = (html: string) => ({ docId: 'pictured', pageId: 'p', format: 'html', replace: true, content: html })
@@ -88,7 +88,7 @@ describe('the life of a blob', () => {
     expect((page as { readonly content: string }).content).toContain(hash)
   })
 
-  it('[OPS-2] /readyz checks the blob storage', async () => {
+  it('[OPS-2] /readyz includes a check of the blob storage', async () => {
     const { checks } = (await (await relay.fetch('/readyz')).json()) as { checks: Record<string, unknown> }
     expect(checks['blobs']).toEqual({ ok: true })
   })
@@ -118,7 +118,7 @@ describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota for 50
   const QUOTA = 50 * SIZE
   const limited: TokenOptions = { sub: 'ann', wsp: [{ id: 'default', role: 'member', quota_bytes: QUOTA }] }
 
-  /** Sends the body in two pieces with a pause; answers the status, 0 when the connection ended without one. */
+  /** Sends the body in two pieces with a pause. Returns the status, or 0 when the connection ended without one. */
   function slowPost(relay: RelayUnderTest, bytes: Uint8Array, pauseMs: number): Promise<number> {
     const headers = { authorization: `Bearer ${relay.token(limited)}`, 'content-length': bytes.byteLength }
     return new Promise((resolve) => {
@@ -134,13 +134,13 @@ describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota for 50
     })
   }
 
-  it('used bytes never exceed the quota, acknowledged blobs survive the crash, and no reserved or stored bytes are left over', async () => {
+  it('used bytes never exceed the quota, acknowledged blobs survive the crash, and nothing reserved or stored is left over', async () => {
     await using relay = await startRelayUnderTest({ env: { RELAY_MAX_CONCURRENT_BLOB_UPLOADS: '200' } })
     const blobs = Array.from({ length: 100 }, (_, i) => someBytes(SIZE, 1_000 + i))
     const statuses = new Map<string, number>()
     let mostUsed = 0
     const uploads = blobs.map(async (bytes, i) => {
-      // Every twentieth is still under way at the kill, however slow the machine is.
+      // Every twentieth upload is still running at the kill, however slow the machine is.
       const status = await slowPost(relay, bytes, i % 20 === 19 ? 60_000 : (i % 20) * 60)
       statuses.set(hashOf(bytes), status)
     })
@@ -167,7 +167,7 @@ describe('[R-5] [BLOB-14] [Q2] a crash during 100 uploads against a quota for 50
     expect(await blobBytes(relay)).toBe(present.length * SIZE)
     await until('bytes without a record to be removed', () => filesOf(relay).length === present.length)
 
-    // What the dead process had reserved is free: exactly as many more fit as there is room for.
+    // The reservations of the killed process are released: exactly as many more blobs fit as the quota leaves room for.
     let admitted = 0
     for (let i = 0; i < 60; i++) {
       const { status } = await post(relay, someBytes(SIZE, 5_000 + i), limited)

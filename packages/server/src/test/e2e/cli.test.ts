@@ -10,7 +10,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 import { COMPILED_CODE } from '../compiled-code.ts'
 import { RELAY_PROGRAM } from '../relay-program.ts'
 
-/** What an operator starts. */
+/** The launcher, which an operator starts. */
 const LAUNCHER = join(import.meta.dirname, '../../../bin/relay.js')
 const AUTH = { RELAY_JWT_ISSUER: 'https://issuer.example', RELAY_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
 const SECRET = 'planted-secret-of-the-operator'
@@ -27,10 +27,10 @@ interface Run {
   readonly err: string
 }
 
-/** Gets the addresses of the listeners by name. */
+/** Called with the addresses of the listeners by name. */
 type Bound = (listeners: Record<string, string>) => Promise<void>
 
-/** Runs the program in an empty folder with nothing but this environment, and the compiled code of earlier runs. */
+/** Starts the program in an empty folder with only this environment and the shared cache of compiled code. */
 function start(args: string, env: Record<string, string>, program = RELAY_PROGRAM): { child: ChildProcess; ended: Promise<Run> } {
   const words = args === '' ? [] : args.split(' ')
   const environment = { ...COMPILED_CODE, PATH: process.env['PATH'] ?? '', ...env }
@@ -41,7 +41,7 @@ function start(args: string, env: Record<string, string>, program = RELAY_PROGRA
   return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code: code ?? -1, ...texts }))) }
 }
 
-/** Runs it to its end; a server is sent `signal` once `bound` is done with its two listeners. */
+/** Runs the program to its end. A server gets `signal` once `bound` has handled the addresses of its two listeners. */
 function relay(
   args: string,
   env: Record<string, string> = AUTH,
@@ -118,7 +118,7 @@ describe('a fresh installation', () => {
 })
 
 describe('problems of a configuration', () => {
-  it('[CFG-5] [CFG-6] all problems are reported at once, one line each with source, key, value and allowed values, and nothing is bound or written', async () => {
+  it('[CFG-5] [CFG-6] all problems are reported at once, one line each with source, key, value and allowed values, and nothing is bound', async () => {
     file(
       'relay.toml',
       `[server]\nprot = 1\nport = "many"\n[auth]\nissuer = "x"\naudience = ""\n[tenancy]\nmode = "shared"\nworkspace_id = "w"\n[tenancy.limits]\nmax_blob_bytes = 0\n[serve]\nx = 1\n`,
@@ -287,7 +287,7 @@ describe('relay serve', () => {
     silent.close()
   })
 
-  it('[OPS-13] the log says which program started where, and that it stops and has stopped', async () => {
+  it('[OPS-13] the log says which program started where, when it begins to stop, and when it has stopped', async () => {
     await using issuer = await startTestIssuer()
     const env = {
       RELAY_JWT_ISSUER: issuer.issuer,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startRelayUnderTest } from '../relay-under-test.ts'
 
-/** As an operator runs it, who has not set the variable. */
+/** The environment of an operator who has not set the variable. */
 const env = { NODE_COMPILE_CACHE: '' }
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
@@ -25,7 +25,7 @@ it('[OPS-12] the relay keeps compiled code in a private folder of the data direc
   await relay.stop()
 })
 
-it('[OPS-12] the relay starts where compiled code cannot be kept', async () => {
+it('[OPS-12] the relay starts where it cannot store compiled code', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-compiled-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   writeFileSync(join(dataDir, 'compiled-code'), 'a file')

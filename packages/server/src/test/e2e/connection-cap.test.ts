@@ -7,7 +7,7 @@ let relay: RelayUnderTest
 const sockets: Socket[] = []
 
 beforeAll(async () => {
-  // WebSockets that wait for their AUTH take the places.
+  // WebSockets without AUTH occupy all connections.
   relay = await startRelayUnderTest({ env: { RELAY_MAX_CONNECTIONS: String(MOST), RELAY_AUTH_TIMEOUT_SECS: '3600' } })
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
@@ -19,7 +19,7 @@ interface Line {
 }
 const lines = (): readonly Line[] => relay.logLines.map((line) => JSON.parse(line) as Line)
 
-/** Sends a request on a connection of its own. Returns what came until the relay closed it, or the answer to an upgrade. */
+/** Sends a request on a new connection. Returns everything that came until the relay closed the connection, or the answer to an upgrade. */
 function ask(path: string, headers = 'Connection: close\r\n'): Promise<string> {
   const { hostname, port } = new URL(relay.baseUrl)
   const socket = connect(Number(port), hostname)
@@ -64,7 +64,7 @@ describe('a relay whose connections are all taken', () => {
     expect(await counted()).toBe(before + 3)
   })
 
-  it('[H11] [OPS-5] logs the first refusal at level warn, and not each one', async () => {
+  it('[H11] [OPS-5] logs the first refusal at level warn, and not every one', async () => {
     const full = () => lines().filter(({ event }) => event === 'http.connections_full')
     await until('a line', () => full().length > 0)
     expect(full()[0]).toMatchObject({ level: 'warn', listener: 'main', limit: MOST, refused: 1 })
@@ -74,7 +74,7 @@ describe('a relay whose connections are all taken', () => {
 })
 
 it.runIf(process.platform === 'linux')(
-  '[H11] a start with fewer file descriptors than the connections need says so',
+  '[H11] a start with too few file descriptors for the connection limit logs a warning',
   async () => {
     await using many = await startRelayUnderTest({ env: { RELAY_MAX_CONNECTIONS: '1000000000' } })
     await logged(many, '"http.few_descriptors"', '"warn"', 'max_connections = 1000000000 needs 1000004096 file descriptors')

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const issuer = (): string => new URL(relay.issuer.issuer).origin
 
-/** The bytes of an answer as they are sent. */
+/** Requests a path and returns the answer with its body as sent, without decoding. */
 async function sent(path: string, encoding: string): Promise<{ readonly head: string; readonly body: Buffer }> {
   const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: ${encoding}\r\nConnection: close\r\n\r\n`
   const answer = Buffer.from(await sendRaw(Number(new URL(relay.baseUrl).port), request), 'latin1')
@@ -36,7 +36,7 @@ async function sent(path: string, encoding: string): Promise<{ readonly head: st
 }
 
 describe('the page of the console', () => {
-  it('[CON-1] [CON-5] is sent with the headers that hold it to its own scripts, and sets no cookie', async () => {
+  it('[CON-1] [CON-5] is sent with headers that allow only its own scripts, and sets no cookie', async () => {
     const { status, text, headers } = await call('GET', '/console/')
     expect([status, text]).toEqual([200, PAGE])
     expect(headers).toMatchObject({
@@ -51,20 +51,20 @@ describe('the page of the console', () => {
     expect(headers).not.toHaveProperty('set-cookie')
   })
 
-  it('[CON-4] answers 304 to its own ETag, and 200 to another one', async () => {
+  it('[CON-4] gets 304 for its own ETag, and 200 for another one', async () => {
     const { etag = '' } = (await call('GET', '/console/')).headers
     const again = await call('GET', '/console/', { headers: { 'if-none-match': etag } })
     expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag])
     expect((await call('GET', '/console/', { headers: { 'if-none-match': 'W/"other"' } })).status).toBe(200)
   })
 
-  it('[CON-1] the path without its slash leads to the page', async () => {
+  it('[CON-1] is reached by a redirect from the path without its slash', async () => {
     const { status, headers } = await call('GET', '/console')
     expect([status, headers.location]).toEqual([302, 'console/'])
     expect(new URL(headers.location ?? '', `${relay.baseUrl}/console`).pathname).toBe('/console/')
   })
 
-  it('[CON-8] the page at / links to it and does not lead to it', async () => {
+  it('[CON-8] is linked by the page at /, which does not redirect to it', async () => {
     const { status, text } = await call('GET', '/')
     expect(status).toBe(200)
     expect(text).toContain('<a href="/console/">')
@@ -72,7 +72,7 @@ describe('the page of the console', () => {
 })
 
 describe('files of the console', () => {
-  it('[CON-4] a file with a hash in its name may be kept for ever, another one is asked for again', async () => {
+  it('[CON-4] a file with a hash in its name may be cached for ever, and any other file must be revalidated', async () => {
     expect((await call('GET', `/console/assets/${SCRIPT}`)).headers).toMatchObject({
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': 'text/javascript; charset=utf-8',
@@ -90,14 +90,14 @@ describe('files of the console', () => {
     ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
     ['identity', null, (bytes: Buffer) => bytes],
     ['br;q=0.0, gzip;q=0', null, (bytes: Buffer) => bytes],
-  ] as const)('[CON-4] a client that takes %s gets the encoding %s', async (accepted, encoding, decode) => {
+  ] as const)('[CON-4] a client that accepts %s gets the encoding %s', async (accepted, encoding, decode) => {
     const { head, body } = await sent(`/console/assets/${SCRIPT}`, accepted)
     expect(/^content-encoding: (\w+)\r?$/m.exec(head)?.[1] ?? null).toBe(encoding)
     expect(head).toContain(`content-length: ${body.length}`)
     expect(decode(body).toString()).toBe(SCRIPT_TEXT)
   })
 
-  it('[CON-4] a file whose kind is compressed already is sent as it is', async () => {
+  it('[CON-4] a file of a compressed type is sent without encoding', async () => {
     expect((await sent('/console/assets/logo.png', 'br, gzip')).head).not.toContain('content-encoding')
   })
 
@@ -112,13 +112,13 @@ describe('files of the console', () => {
     '/console//etc/passwd',
     '/console/assets%2flogo.png',
     '/console/index.html%00',
-  ])('[CON-3] %s is no file of the console', async (path) => {
+  ])('[CON-3] %s is not a file of the console', async (path) => {
     const { head, body } = await sent(path, 'identity')
     expect(head).toMatch(/^http\/1\.1 404 /)
     expect(JSON.parse(body.toString())).toMatchObject({ errorCode: 'NOT_FOUND' })
   })
 
-  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('[CON-4] %s is refused with 405, under the same headers', async (method) => {
+  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('[CON-4] %s is refused with 405, with the same headers', async (method) => {
     for (const path of ['/console', '/console/', '/console/config.json', `/console/assets/${SCRIPT}`]) {
       const { status, headers } = await call(method, path)
       expect([path, status, headers.allow]).toEqual([path, 405, 'GET, HEAD, OPTIONS'])
@@ -126,7 +126,7 @@ describe('files of the console', () => {
     }
   })
 
-  it('[CON-4] HEAD answers as GET does, without the content', async () => {
+  it('[CON-4] HEAD gets the answer of GET without the content', async () => {
     for (const path of ['/console/', `/console/assets/${SCRIPT}`]) {
       const [head, get] = [await call('HEAD', path), await call('GET', path)]
       expect([head.status, head.text]).toEqual([200, ''])
@@ -138,7 +138,7 @@ describe('files of the console', () => {
 })
 
 describe('config.json of the console', () => {
-  it('[CON-6] tells the page what it needs to sign somebody in', async () => {
+  it('[CON-6] has everything that the page needs for a sign-in', async () => {
     const { json, headers } = await call('GET', '/console/config.json')
     expect(json).toEqual({
       issuer: relay.issuer.issuer,
@@ -156,7 +156,7 @@ describe('config.json of the console', () => {
     expect(json).toMatchObject({ mcpUrl: null })
   })
 
-  it('[CON-7] gives no right: with the console enabled, a caller without a token is refused as before', async () => {
+  it('[CON-7] the console gives no right: a caller without a token is refused', async () => {
     expect((await call('GET', '/api/docs')).status).toBe(401)
     expect((await call('GET', '/console/config.json', { headers: { cookie: 'session=x' } })).headers).not.toHaveProperty(
       'set-cookie',
@@ -165,7 +165,7 @@ describe('config.json of the console', () => {
 })
 
 describe('the configuration of the console', () => {
-  it('[CON-1] [CON-5] another path, public MCP, an object store and further origins are in what it sends', async () => {
+  it('[CON-1] [CON-5] decides the path, the MCP address, and which origins the policy of the page allows', async () => {
     await using other = await startRelayUnderTest({
       mcp: 'public',
       env: {
@@ -190,13 +190,13 @@ describe('the configuration of the console', () => {
     expect((await fetch(`${other.baseUrl}/console/`)).status).toBe(404)
   })
 
-  it('[CON-1] a relay whose console is not enabled has no such path', async () => {
+  it('[CON-1] a relay without the console does not serve its path', async () => {
     await using other = await startRelayUnderTest()
     expect((await fetch(`${other.baseUrl}/console/`)).status).toBe(404)
     expect(await (await fetch(`${other.baseUrl}/`)).text()).not.toContain('console')
   })
 
-  it('[CON-3] a relay whose console is enabled and not built refuses to start and names the command', async () => {
+  it('[CON-3] a relay with the console enabled but not built refuses to start and names the build command', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'docrelay-no-console-'))
     try {
       const logLines: string[] = []

@@ -10,7 +10,7 @@ const BYTES = someBytes(300_000)
 let hash = ''
 
 const folder = () => join(relay.dataDir, 'blobs', hash.slice(0, 2))
-/** The file that was written last and not moved aside. */
+/** The newest file of the blob that was not moved aside. */
 const path = () => {
   const paths = readdirSync(folder())
     .filter((name) => !name.endsWith('.damaged'))
@@ -24,7 +24,7 @@ beforeAll(async () => {
   relay = await startRelayUnderTest()
   hash = await relay.rest().uploadBlob(BYTES, 'image/png')
   expect((await get()).status).toBe(200)
-  // Nothing of the file tells of it but its bytes and its time.
+  // Changes one byte and keeps the size of the file.
   const bytes = readFileSync(path())
   bytes[150_000] = (bytes[150_000] ?? 0) ^ 4
   writeFileSync(path(), bytes)
@@ -59,21 +59,21 @@ it('[BLOB-23] [OPS-4] a damaged blob is logged and counted once, and its bytes a
   expect(readdirSync(folder())).toEqual([expect.stringMatching(new RegExp(`^${hash.slice(2)}\\.[0-9a-f]{8}\\.damaged$`))])
 })
 
-it('[BLOB-23] uploading the bytes again repairs the blob', async () => {
+it('[BLOB-23] an upload of the same bytes repairs the damaged blob', async () => {
   await relay.rest().uploadBlob(BYTES, 'image/png')
   const response = await get()
   expect(response.status).toBe(200)
   expect(new Uint8Array(await response.arrayBuffer())).toEqual(BYTES)
 })
 
-it('[BLOB-23] damage of a blob made while the relay was stopped is found at the first read', async () => {
+it('[BLOB-23] the first read finds a blob that was damaged while the relay was stopped', async () => {
   await relay.stop()
   writeFileSync(path(), readFileSync(path()).subarray(0, 1_000))
   await relay.restart()
   expect((await get({}, { range: 'bytes=0-9' })).status).toBe(502)
 })
 
-it('[BLOB-3] a start logs what it cannot remove from the folder of uploads, and serves', async () => {
+it('[BLOB-3] a start that cannot remove a file of the upload folder logs this, and serves', async () => {
   await relay.stop()
   mkdirSync(join(relay.dataDir, 'blobs', 'tmp', 'lost+found'))
   await relay.restart()

@@ -4,7 +4,7 @@ import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay
 import { changeStored } from '../store-file.ts'
 
 const OTHER_BODY = 'update bodies set crc32 = crc32 + 1 where key = (select key from documents where id = ?)'
-/** What is damaged of a document, how, and what the operator can do. */
+/** The damaged parts of a document: what is damaged, how, and what the operator can do. */
 const DAMAGE = [
   ['row', 'never-live', "update documents set facts = facts || ' ' where id = ?", 'restores a backup'],
   ['body', 'never-live', OTHER_BODY, 'restores one of its recovery points or a backup'],
@@ -31,7 +31,7 @@ describe('a document whose stored row or body was changed', () => {
   afterAll(() => relay?.[Symbol.asyncDispose]())
 
   it.each(DAMAGE)(
-    '[REST-13] [LIFE-5] with a damaged %s (%s) a GET answers 503 with Retry-After 60 and what the operator can do',
+    '[REST-13] [LIFE-5] with a damaged %s (%s) a GET answers 503 with Retry-After 60 and advice for the operator',
     async (part, life, _, remedy) => {
       const headers = { authorization: `Bearer ${relay.token()}` }
       const answer = await relay.fetch(`/api/docs/${part}-${life}`, { headers })
@@ -48,7 +48,7 @@ describe('a document whose stored row or body was changed', () => {
   )
 
   it.each(DAMAGE)(
-    '[WS-22] [WS-57] with a damaged %s (%s) a JOIN_DOC gets ERR_UNAVAILABLE with what the operator can do, and a close with retry-after 60 s',
+    '[WS-22] [WS-57] with a damaged %s (%s) a JOIN_DOC gets ERR_UNAVAILABLE with advice for the operator, and a close with retry-after 60 s',
     async (part, life, _, remedy) => {
       const errors: string[] = []
       const closes: string[] = []
@@ -68,7 +68,7 @@ describe('a document whose stored row or body was changed', () => {
   )
 
   it.each(DAMAGE)(
-    '[TOOL-28] with a damaged %s (%s) a tool call gets ERR_STORE_UNAVAILABLE with retryable false and what the operator can do',
+    '[TOOL-28] with a damaged %s (%s) a tool call gets ERR_STORE_UNAVAILABLE with retryable false and advice for the operator',
     async (part, life, _, remedy) => {
       const agent = await mcpAgent(relay.mcpUrl, relay.token())
       const refusal = await agent.refused('get_document', { docId: `${part}-${life}` })

@@ -35,7 +35,7 @@ async function shapesOverRest(id: string): Promise<string[]> {
   return body.pages.flatMap(({ shapes }) => shapes.map((shape) => shape.id)).sort()
 }
 
-/** What a fresh client finds, over WebSocket. */
+/** Returns the ids of the shapes that a new client gets over WebSocket. */
 async function shapesOverSocket(id: string): Promise<string[]> {
   const client = relay.sync(id)
   await saved(client)
@@ -52,11 +52,11 @@ const refusalOf = (call: Promise<unknown>) =>
     (error: RelayError) => `${error.status} ${error.code}`,
   )
 
-/** Another byte in the middle. */
+/** SQL that replaces one byte in the middle of a value. */
 const FLIPPED = `cast(substr(bytes, 1, length(bytes) / 2) || x'5a' || substr(bytes, length(bytes) / 2 + 2) as blob)`
 
 describe('a store damaged while the relay is stopped', () => {
-  /** What an editor kept of the document `rebuilt` before its log was damaged. */
+  /** A client's copy of the document `rebuilt`, from before its log was damaged. */
   let copy: { readonly update: Uint8Array; readonly lineage: string }
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('a store damaged while the relay is stopped', () => {
       client.destroy()
       if (id === 'behind' || id === 'gap') await recovery('POST', `${id}/recovery/capture`)
     }
-    // A stop leaves a snapshot of every document, and a body that holds all of it.
+    // A stop stores a snapshot of every document, and a body that contains everything.
     expect(await relay.stop()).toBe(0)
     await relay.restart()
     for (const id of ['behind', 'gap', 'whole']) await edit(id, 'a', 'b')
@@ -93,7 +93,7 @@ describe('a store damaged while the relay is stopped', () => {
     await relay.restart()
   })
 
-  /** With a checksum that holds, as a fault of the program itself would leave it. */
+  /** Replaces a snapshot and its checksum, as a fault of the program itself would. */
   function replaceSnapshot(id: string, bytes: Uint8Array): void {
     const key = keyOf(id)
     const query = `select through_seq, state_vector from snapshots where key = ${key}`
@@ -131,7 +131,7 @@ describe('a store damaged while the relay is stopped', () => {
     ['names its lineage', true, 'ERR_LINEAGE'],
     ['names no lineage', false, 'ERR_DELETED'],
   ])(
-    '[YDOC-11] [WS-62] after a rebuild a client copy from before it that %s is refused instead of doubling the content',
+    '[YDOC-11] [WS-62] after a rebuild an older client copy that %s is refused, so that no content is doubled',
     async (_, named, refusal) => {
       const doc = new Y.Doc()
       Y.applyUpdate(doc, copy.update)
@@ -146,7 +146,7 @@ describe('a store damaged while the relay is stopped', () => {
     },
   )
 
-  it('[YDOC-11] a snapshot with a valid checksum that cannot be decoded is rebuilt when that is noticed', async () => {
+  it('[YDOC-11] an undecodable snapshot with a valid checksum is rebuilt when the fault is noticed', async () => {
     expect(await shapesOverRest('undecodable')).toEqual(['live', 's1'])
     const body = await relay.rest().getDocument('undecodable')
     await until('a PUT to be taken', () =>
@@ -199,7 +199,7 @@ describe('a store damaged while the relay is stopped', () => {
   )
 
   it.each(['behind', 'gap'])(
-    '[LIFE-22] [LIFE-5] document %s can still be restored from a recovery point, and its unreadable parts are kept aside with the new document',
+    '[LIFE-22] [LIFE-5] document %s can be restored from a recovery point, and its unreadable parts are kept aside with the new document',
     async (id) => {
       const rows = storedRows(relay, `select * from updates where key = ${keyOf(id)}`).length
       const { recoveryPoints } = await recovery('GET', `${id}/recovery`)
@@ -212,7 +212,7 @@ describe('a store damaged while the relay is stopped', () => {
     },
   )
 
-  it('[LIFE-5] [LIFE-8] the other documents of the store are complete', async () => {
+  it('[LIFE-5] [LIFE-8] the other documents of a damaged store are complete', async () => {
     expect(await shapesOverSocket('whole')).toEqual(['a', 'b', 'live', 's1'])
     expect(await shapesOverRest('whole')).toEqual(['a', 'b', 'live', 's1'])
     expect((await fetch(`${relay.baseUrl}/readyz`)).status).toBe(200)
@@ -220,7 +220,7 @@ describe('a store damaged while the relay is stopped', () => {
 })
 
 describe('a write-ahead log with a torn end', () => {
-  it('[LIFE-5] the torn end of the write-ahead log is cut off at the start: earlier edits are there in order, and the document can be edited', async () => {
+  it('[LIFE-5] a start cuts off the torn end of the write-ahead log; earlier edits are kept, and the document can be edited', async () => {
     await create('torn')
     const ann = await edit('torn')
     for (let i = 0; i < 40; i++) {
@@ -230,7 +230,7 @@ describe('a write-ahead log with a torn end', () => {
     ann.destroy()
     await relay.kill()
     const log = join(relay.dataDir, 'relay.db-wal')
-    // In the middle of the last commits: a torn page, then nothing.
+    // Cuts the file within the last commits, in the middle of a page.
     truncateSync(log, statSync(log).size - 3 * 4096 - 1234)
     await relay.restart()
     const shapes = (await shapesOverSocket('torn')).filter((id) => id !== 's1')
@@ -242,7 +242,7 @@ describe('a write-ahead log with a torn end', () => {
 })
 
 describe('seeding on two relays', () => {
-  it('[YDOC-9] two relays seed the same body with the same bytes, durable before a client receives them', async () => {
+  it('[YDOC-9] two relays seed a body with equal bytes, which are durable before a client receives them', async () => {
     await create('seeded')
     await relay.stop()
     const folder = mkdtempSync(join(tmpdir(), 'docrelay-copy-'))

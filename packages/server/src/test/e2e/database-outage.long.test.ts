@@ -91,7 +91,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
   })
 
   it.each(['cold', 'live'])(
-    '[TOOL-8] [TOOL-9] [CONC-4] during an outage tools answer an error and write nothing, and they work again after it, for a %s document',
+    '[TOOL-8] [TOOL-9] [CONC-4] tools fail and write nothing during an outage, and work again after it, for a %s document',
     async (id) => {
       const member = { sub: 'ann', role: 'member' }
       const client = relay.rest(member)
@@ -131,7 +131,7 @@ describe.skipIf(typeof server === 'string')('a database server that goes away', 
     patience(60_000),
   )
 
-  it('[TOOL-8] [CONC-4] during repeated outages every edit that a tool reported as done is there once, and no refused one twice', {
+  it('[TOOL-8] [CONC-4] during repeated outages every edit reported as done is there once, and no refused edit twice', {
     timeout: patience(60_000),
   }, async () => {
     const id = 'flaky'

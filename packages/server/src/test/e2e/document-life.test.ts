@@ -8,7 +8,7 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 const live = liveDocuments()
 const { create, opened, read } = live
 
-/** How long it takes until the stored body holds everything, by the wall and as on a quiet machine. */
+/** Waits until the stored body contains every edit. Returns the elapsed time, and the time as on a quiet machine. */
 async function untilCovered(id: string, timeoutMs = 15_000): Promise<{ readonly wallMs: number; readonly quietMs: number }> {
   const startedAt = performance.now()
   const took = stopwatch()
@@ -16,7 +16,7 @@ async function untilCovered(id: string, timeoutMs = 15_000): Promise<{ readonly 
   return { wallMs: performance.now() - startedAt, quietMs: took() }
 }
 
-// Most of these wait for times of the relay, so they do it together.
+// Most of these tests wait for timers of the relay, so they run concurrently.
 describe.concurrent('the life of a live document', () => {
   it('[LIFE-10] the body is stored 2 s after the last edit', async () => {
     await create('idle')
@@ -103,7 +103,7 @@ describe.concurrent('the life of a live document', () => {
       body: JSON.parse(new TextDecoder().decode(row['body'] as Uint8Array)) as Body,
     }))
 
-  it('[LIFE-18] an edit that deletes the last shape is accepted, and the state before it is kept as a recovery point', async () => {
+  it('[LIFE-18] deleting the last shape is accepted, and the state before it becomes a recovery point', async () => {
     await create('zeroed')
     const ann = await opened('zeroed')
     setShape(ann, 'live')

@@ -13,7 +13,7 @@ describe('a deleted document', () => {
   const left = () =>
     TABLES.flatMap((table) => storedRows(live.relay, `select key from ${table} where key not in (select key from documents)`))
 
-  it('[LIFE-23] edits typed during and after a deletion leave no trace of the document', async () => {
+  it('[LIFE-23] edits during and after a deletion leave no trace of the document', async () => {
     await create('deleted')
     const typists = [await opened('deleted'), await opened('deleted'), await opened('deleted')]
     let typing = true
@@ -28,7 +28,7 @@ describe('a deleted document', () => {
     await pause(300)
     typing = false
     await Promise.all(work)
-    // The saves that were due at the time of the deletion would come now.
+    // Waits until saves that were due at the deletion would have run.
     await pause(2_500)
     expect(storedHead(live.relay, 'deleted')).toBeNull()
     expect(left()).toEqual([])
@@ -36,7 +36,7 @@ describe('a deleted document', () => {
     for (const client of typists) client.destroy()
   })
 
-  it('[LIFE-23] [WS-21] edits made offline are refused when their document was deleted meanwhile', async () => {
+  it('[LIFE-23] [WS-21] edits made offline are refused when the document was deleted meanwhile', async () => {
     await create('away')
     const ann = await opened('away')
     ann.disconnect()
@@ -67,7 +67,7 @@ describe('a deleted document', () => {
 })
 
 describe('one lineage', () => {
-  it('[YDOC-8] [LIFE-15] a client copy from before a cold write merges with it, and nothing is doubled', async () => {
+  it('[YDOC-8] [LIFE-15] a client copy merges with a later cold write, and no content is doubled', async () => {
     await create('lineage')
     const ann = await opened('lineage')
     setShape(ann, 'before')
@@ -95,7 +95,7 @@ describe('one lineage', () => {
     ann.destroy()
   })
 
-  it('[YDOC-10] doubled prose loses its second half at the next load, as one edit that every client receives', async () => {
+  it('[YDOC-10] doubled prose loses its second half at the next load, by one edit that every client gets', async () => {
     await create('doubled')
     const ann = await opened('doubled')
     const page = ann.doc.getXmlFragment('prose:one')
@@ -112,7 +112,7 @@ describe('one lineage', () => {
     ann.destroy()
   })
 
-  it('[YDOC-7] a client title older than the one set over REST is replaced by it, and a newer one wins', async () => {
+  it('[YDOC-7] a title set over REST replaces an older client title, and a newer client title wins', async () => {
     await create('title')
     const ann = await opened('title')
     const metadata = ann.doc.getMap('metadata')

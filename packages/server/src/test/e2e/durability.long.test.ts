@@ -10,7 +10,7 @@ import { commitHold } from '../commit-hold.ts'
 import { isCovered, storedHead, storedRows } from '../store-file.ts'
 import { patience, stopwatch } from '../../kernel/testing/patience.ts'
 
-/** Long enough to see that something does not come; what comes is waited for. */
+/** Wait before a check that something has not come. Expected events are waited for without a limit of this kind. */
 const QUIET_MS = 150
 
 const setShape = (client: SyncClient, id: string) => client.doc.getMap('shapes:canvas').set(id, { id, type: 'rectangle', x: 1 })
@@ -37,10 +37,10 @@ describe('while a commit is delayed', () => {
     commits.remove()
   })
 
-  // A test that fails while it holds them does not hold those of the next.
+  // A failed test must not keep commits held for the next one.
   afterEach(() => commits.release())
 
-  /** An edit by one of two people: what each learns of it while its commit is held, and afterwards. */
+  /** Makes an edit while commits are held. Returns which signs of it (broadcast, ack, GET) appear while its commit is held, and in all. */
   async function edit(id: string, heldUntil: (learnt: readonly string[]) => boolean) {
     const learnt: string[] = []
     const ann = relay.sync(id, { sub: 'ann' })
@@ -68,7 +68,7 @@ describe('while a commit is delayed', () => {
     return { held, all: learnt.toSorted() }
   }
 
-  it('[D-13] [LIFE-2] [WS-38] [WS-40] an edit is broadcast at once, and neither acknowledged nor readable before it is committed', async () => {
+  it('[D-13] [LIFE-2] [WS-38] [WS-40] an edit is broadcast before its commit, but acknowledged and readable only after it', async () => {
     await create(relay, 'held')
     const { held, all } = await edit('held', (learnt) => learnt.includes('broadcast'))
     expect(held).toEqual(['broadcast'])
@@ -104,7 +104,7 @@ describe('while a commit is delayed', () => {
     watching.destroy()
   })
 
-  it('[LIFE-2] a relay that acknowledges before its commit is found by the check for delayed commits', async () => {
+  it('[LIFE-2] the check of delayed commits detects a relay that acknowledges before its commit', async () => {
     await relay.stop()
     await relay.restart({ ...env, RELAY_TEST_ACK_BEFORE_COMMIT: '1' })
     await create(relay, 'too-early')
@@ -112,7 +112,7 @@ describe('while a commit is delayed', () => {
     expect((await edit('too-early', (learnt) => learnt.includes('SYNC_ACK'))).held).toContain('SYNC_ACK')
   })
 
-  it('[LIFE-28] a stop that exceeds its grace period exits with 1, and everything acknowledged is there afterwards', async () => {
+  it('[LIFE-28] a stop beyond its grace period exits with 1 and keeps everything acknowledged', async () => {
     await create(relay, 'overrun')
     await relay.stop()
     await relay.restart({ ...commits.env, RELAY_SHUTDOWN_GRACE_SECS: '1' })
@@ -146,12 +146,12 @@ it('[D-13] [LIFE-4] edits of many documents share commits', async () => {
   const took = stopwatch()
   for (const client of clients) setShape(client, 'one')
   await saved(...clients)
-  // One commit each would be eight held ones in a row; two are the most that records of one moment can meet.
+  // One commit per edit would be eight held ones in a row. Records of the same moment need at most two commits.
   expect(took()).toBeLessThan(4 * holdMs)
   for (const client of clients) client.destroy()
 })
 
-/** Takes half a minute in which nothing happens, so it is told beside the other stories of this file. */
+/** Waits half a minute for an eviction. Runs concurrently with the other tests of this file. */
 async function tellOfEviction(): Promise<void> {
   await using relay = await startRelayUnderTest()
   await create(relay, 'evicted')
@@ -161,10 +161,10 @@ async function tellOfEviction(): Promise<void> {
   await saved(ann)
   ann.destroy()
   const startedAt = performance.now()
-  // What an eviction leaves behind, and nothing else here: a snapshot of the whole log.
+  // An eviction stores a snapshot of the whole log; nothing else in this test does.
   const query = 'select through_seq from snapshots join documents using (key) where id = ? order by through_seq desc'
   const isCompacted = () => storedRows(relay, query, 'evicted')[0]?.['through_seq'] === storedHead(relay, 'evicted')?.lastSeq
-  // Each look opens the store.
+  // Waits first, because each check opens the store.
   await pause(28_500)
   await until('the eviction', isCompacted, 12_000)
   expect(performance.now() - startedAt).toBeGreaterThan(29_000)
@@ -177,18 +177,18 @@ async function tellOfEviction(): Promise<void> {
 }
 
 describe('a stop under load', () => {
-  it('[D-12] [LIFE-28] with 200 sockets and unacknowledged edits a stop exits with 0 in time, and every edit is there afterwards', {
+  it('[D-12] [LIFE-28] a stop with 200 sockets and unacknowledged edits exits with 0 in time, and no edit is lost', {
     timeout: patience(60_000),
   }, async () => {
     await using relay = await startRelayUnderTest({
       env: { RELAY_WRITES_PER_SEC: '0', RELAY_MAX_WS_CONNECTIONS_PER_WORKSPACE: '300' },
     })
-    // Few to a document, as each of them gets what the others type.
+    // Few clients per document, because each gets the edits of all others in it.
     const ids = Array.from({ length: 25 }, (_, i) => `stopped-${i}`)
     await Promise.all(ids.map((id) => create(relay, id)))
     const clients = ids.flatMap((id) => Array.from({ length: 8 }, (_, i) => relay.sync(id, { sub: `person-${i}` })))
     await until('everyone to be in', () => clients.every(({ state }) => state.synced && state.saved === 'saved'), 20_000)
-    // Of the socket that was open when the relay stopped; later attempts to connect fail while it is away.
+    // The close code of the socket that was open when the relay stopped. Later attempts to connect fail while it is away.
     const closes = clients.map(
       (client) => new Promise<number>((resolve) => client.on('state', ({ closed }) => closed && resolve(closed.code))),
     )
@@ -232,7 +232,7 @@ describe.skipIf(!isRoot)('a disk without free space', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('[LIFE-6] [D-5] a full disk refuses edits and writes, resets the room, makes /readyz fail, and all recovers when there is space', {
+  it('[LIFE-6] [D-5] a full disk refuses writes, resets the room and fails /readyz; all recovers when there is space', {
     timeout: patience(40_000),
   }, async () => {
     await create(relay, 'full')
@@ -255,7 +255,7 @@ describe.skipIf(!isRoot)('a disk without free space', () => {
     await until('the reset', () => closes.includes('1012 room-reset'))
     expect(errors).toContain('ERR_NOT_PERSISTED')
     expect(ann.state.saved).not.toBe('saved')
-    // A commit that failed half-way leaves some room in the file, which smaller ones then use up.
+    // A commit that failed half-way leaves some room in the file; these smaller writes use it up.
     const writeLittle = () => relay.rest().putDocument(`little-${errors.length}`, { name: 'little' })
     await until('readiness to end', async () => {
       await writeLittle().catch((error: RelayError) => errors.push(error.code))
@@ -278,7 +278,7 @@ describe.skipIf(!isRoot)('a disk without free space', () => {
 })
 
 it(
-  '[LIFE-17] a document without connections leaves memory after 30 s, and a client that joins later sees all edits',
+  '[LIFE-17] a document without connections is evicted after 30 s, and a later client sees all edits',
   () => eviction,
   patience(50_000),
 )

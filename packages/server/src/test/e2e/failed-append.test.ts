@@ -25,7 +25,7 @@ describe.each(stores)('a log record that the store refuses, on $name', ({ env, r
     await saved(ann, ben)
     const type = async (key: string): Promise<void> => {
       ann.doc.getMap('fields').set(key, { name: key, value: key })
-      // A broadcast runs ahead of the commit, so the record of this edit is on its way to the store.
+      // A broadcast is sent before the commit, so the record of this edit is on its way to the store.
       await until(`the broadcast of ${key}`, () => ben.doc.getMap('fields').has(key))
     }
     await faults.refuseRecordsWith('refused')

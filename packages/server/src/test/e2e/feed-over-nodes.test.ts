@@ -20,7 +20,7 @@ await onPostgres((url) =>
     })
     afterAll(() => relays?.[Symbol.asyncDispose]())
 
-    /** A workspace of its own for each test, so that only its events come. */
+    /** Each test has its own workspace, so that it gets only its own events. */
     const workspaceOf = () => {
       const workspace = `w-${randomUUID()}`
       const claims = (sub: string, role: string) => ({ sub, role, workspace })
@@ -45,7 +45,7 @@ await onPostgres((url) =>
     const toldAll = (what: string, clients: readonly WireClient[], events: readonly string[]) =>
       until(what, () => clients.every((client) => told(client).length >= events.length), 4_000)
 
-    it('[WS-51] [WS-52] [WS-53] every change is told once on both nodes, in order, whichever node made it', async () => {
+    it('[WS-51] [WS-52] [WS-53] every change is one event on both nodes, in order, whichever node made it', async () => {
       const { rest, signedIn } = workspaceOf()
       const clients = [await signedIn(here), await signedIn(there), await signedIn(there, 'mia', 'member')]
       await rest(here, 'mia', 'member').putDocument('news', { name: 'One' })
@@ -57,7 +57,7 @@ await onPostgres((url) =>
       await toldAll('all events', clients.slice(0, 2), events)
       await pause(2_500)
       for (const client of clients.slice(0, 2)) expect(told(client)).toEqual(events)
-      // The transfer leaves mia, a member, only an edit share, with which she is told of everything up to the deletion.
+      // The transfer leaves mia, a member, only an edit share. With it she gets every event up to the deletion.
       expect(told(at(clients, 2)).slice(0, 4)).toEqual(events.slice(0, 4))
       const [, updated] = at(clients, 1).jsonOf(TAG.docEvent)
       expect(updated).toMatchObject({ metadata: { title: 'Two', serverVersion: 2 } })
@@ -105,7 +105,7 @@ await onPostgres((url) =>
       for (const client of [near, far]) expect(told(client)).toEqual(events)
     })
 
-    it('[AG-23] [AG-76] an agent that waits on one node is told who changed the document on the other', async () => {
+    it('[AG-23] [AG-76] an agent waiting on one node learns who changed the document on the other', async () => {
       const { rest, token } = workspaceOf()
       await rest(here, 'mia', 'member').putDocument('doc', { name: 'Doc' })
       const agent = await mcpAgent(there.mcpUrl, token())
@@ -115,7 +115,7 @@ await onPostgres((url) =>
       expect(await waiting).toMatchObject({ edited: true, serverVersion: 2, news: { by: ['mia'] } })
     })
 
-    it('[PERM-2] [WS-54] a share that is taken away on one node ends the joined connection on the other within 2 s', async () => {
+    it('[PERM-2] [WS-54] removing a share on one node ends the joined connection on the other within 2 s', async () => {
       const { rest, entered } = workspaceOf()
       const share = [{ userId: 'vic', permission: 'view' as const }]
       await rest(here).putDocument('plan', { name: 'Plan', sharedWith: share })
@@ -125,7 +125,7 @@ await onPostgres((url) =>
       await expect(rest(there, 'vic', 'viewer').getDocument('plan')).rejects.toMatchObject({ status: 403 })
     })
 
-    it('[WS-54] [LIFE-23] a document that is deleted on one node is gone for those who have it open on the other', async () => {
+    it('[WS-54] [LIFE-23] a document deleted on one node ends for clients that have it open on the other', async () => {
       const { rest, entered } = workspaceOf()
       await rest(here).putDocument('old', { name: 'Old' })
       const [joined, other] = [await entered(there, 'old'), await entered(there, 'old', 'bob', 'owner')]
@@ -138,7 +138,7 @@ await onPostgres((url) =>
       for (const client of [joined, other]) expect(deletions(client)).toEqual(['deleted old ann'])
     })
 
-    it('[WS-52] live edits on one node are no event on the other, whose list shows their outcome', async () => {
+    it('[WS-52] live edits on one node are no event on the other, where the list shows their result', async () => {
       const { rest, entered, signedIn } = workspaceOf()
       await rest(here).putDocument('live', { name: 'Live' })
       const reader = await signedIn(there)
@@ -151,7 +151,7 @@ await onPostgres((url) =>
       expect(told(reader).filter((event) => !event.startsWith('created'))).toEqual([])
     })
 
-    it('[REST-21] a list on one node shows at once what was written on the other', async () => {
+    it('[REST-21] a list on one node shows writes of the other at once', async () => {
       const { rest } = workspaceOf()
       for (let nth = 0; nth < 10; nth++) {
         const [writer, reader] = nth % 2 === 0 ? [here, there] : [there, here]
@@ -160,7 +160,7 @@ await onPostgres((url) =>
       }
     })
 
-    it('[AG-63] a search on one node finds what was written on the other', async () => {
+    it('[AG-63] a search on one node finds text that was written on the other', async () => {
       const { rest, token } = workspaceOf()
       const search = async (node: RelayTogether, words: string): Promise<number> => {
         const answer = await fetch(`${node.baseUrl}/api/v1/search?q=${words}`, {
@@ -177,7 +177,7 @@ await onPostgres((url) =>
       expect(await search(here, 'zebra')).toBe(0)
     })
 
-    it('[AUTH-14] [WS-20] a token that is revoked on one node is refused on the other within 5 s, and its socket closed', async () => {
+    it('[AUTH-14] [WS-20] a token revoked on one node is refused on the other within 5 s, and its socket closed', async () => {
       const { signedIn, token } = workspaceOf()
       const jti = randomUUID()
       const socket = await signedIn(there, 'ann', 'owner', jti)
@@ -195,7 +195,7 @@ await onPostgres((url) =>
       await until('the close', () => socket.socket.readyState === socket.socket.CLOSED, 5_000)
     })
 
-    it('[LIFE-27] [OPS-4] each node tells how old its knowledge of the others is', async () => {
+    it('[LIFE-27] [OPS-4] each node reports the age of its knowledge of the others', async () => {
       for (const node of [here, there]) {
         const text = await (await fetch(`${node.baseUrl}/metrics`)).text()
         const lag = Number(/^relay_feed_lag_seconds (.+)$/m.exec(text)?.[1])

@@ -42,12 +42,12 @@ describe.skipIf(reason !== null)('a relay on a full disk', () => {
   beforeAll(async () => {
     relay = await startRelayUnderTest({ dataDir: join(folder, 'data') })
     for (let i = 0; i < 12; i++) await put(`doc-${i}`)
-    // Open before the disk is full: to open it later would need space.
+    // Opened before the disk is full, because opening a document needs space.
     client = relay.sync('doc-1')
     await saved(client)
     await until('what the load itself wrote to be in the body', () => isCovered(relay, 'doc-1'))
     await until('the reserve', () => reserve() >= target, 20_000)
-    // Down to the last page.
+    // Fills the disk down to the last page.
     writeFileSync(junk, Buffer.alloc(Math.max(0, available() - 8192)))
     for (let i = 0; i < 20 && (await refusalOf(put(`filler-${i}`))) === 'accepted'; i++);
   })

@@ -6,7 +6,7 @@ import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-
 
 const POLLING_SECRET = 'the-polling-secret-1'
 
-/** A control plane that answers every poll with `answer`. */
+/** A control plane that returns `answer` for every poll. */
 let control: Server
 let answer: unknown = { revocations: [], next_since: '2026-01-01T00:00:00Z' }
 let sinces: string[]
@@ -39,7 +39,7 @@ afterAll(async () => {
   control?.close()
 })
 
-/** A token that names its jti, sent as the credential of a list. */
+/** Requests a list with a token that has this jti. Returns the status. */
 async function listWith(jti: string): Promise<number> {
   return (await call('GET', '/api/docs', { as: { jti } })).status
 }
@@ -61,7 +61,7 @@ describe('polling for revocations', () => {
   })
 })
 
-it('[REST-29] pushing a revocation to a relay without push bearer answers 503, so that the sender keeps it', async () => {
+it('[REST-29] a pushed revocation gets 503 from a relay without push bearer, so the sender keeps it', async () => {
   const headers = { authorization: 'Bearer x', 'content-type': 'application/json' }
   const { status, json } = await call('POST', '/api/v1/internal/revoke', { as: null, headers, body: { revocations: [] } })
   expect(status).toBe(503)

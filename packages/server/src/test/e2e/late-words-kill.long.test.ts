@@ -14,7 +14,7 @@ const CONTENT =
 const page = { pageId: 'p' }
 const heading: Call = ['set_block', { ...page, id: 'p1', type: 'heading', level: 2 }]
 
-/** What an agent does to the block in which a person types meanwhile, before and after the kill. */
+/** The calls of an agent on the block in which a person types, before and after the kill. */
 interface Story {
   readonly what: string
   readonly block: string
@@ -67,7 +67,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     await remove()
   })
 
-  /** The typists of a group have a way to the relay of their own. */
+  /** Each group of typists has its own proxy to the relay. */
   async function newProxy(): Promise<TcpProxy> {
     const { hostname, port } = new URL(relay.baseUrl)
     return proxies.use(await startTcpProxy({ host: hostname, port: Number(port) }))
@@ -93,7 +93,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     for (const [tool, args] of calls) expect(await call(tool, { docId, ...args })).not.toMatchObject({ changed: 0 })
   }
 
-  /** The words are once in every view of the document. */
+  /** Checks that the words are once in both editors and once in REST. */
   async function expectWords(at: Desk | undefined): Promise<void> {
     if (at === undefined) throw new Error('its documents were not made')
     const { docId, typist, reader } = at
@@ -111,7 +111,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     reader.destroy()
   }
 
-  // All these documents share one kill and one start of the relay, which take longer than everything else here.
+  // All these documents share one kill and one restart of the relay, the slowest part of the test.
   describe('around a kill', () => {
     let held: readonly Desk[] = []
     let cutOff: readonly Desk[] = []
@@ -132,7 +132,7 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
       await until('the typists to see what the agent did', () => !held.some(({ typist }) => nodesOf(typist).includes(WORDS)))
       seenUnheard = nodesOf(unheard.typist)
       await relay.kill()
-      // The typists come back after the last call: a call would otherwise replace words that have arrived, which are not late.
+      // The typists reconnect after the last call. Words that had arrived before a call would be replaced by it, and would not be late.
       await holding.down()
       await relay.restart(settings)
       const second = await agent()
@@ -141,22 +141,22 @@ describe.each(stores)('words typed into a block that an agent has just replaced,
     })
 
     it.each(numbered(STORIES))(
-      '[AG-98] [AG-110] late words come back when the relay is killed while their frame is on its way, in $what',
+      '[AG-98] [AG-110] late words return when the relay is killed while their frame is under way, in $what',
       async ({ i }) => expectWords(held[i]),
     )
 
     it.each(numbered(STORIES.slice(0, 2)))(
-      '[AG-98] [AG-110] come back when they are typed without a connection around a kill of the relay, in $what',
+      '[AG-98] [AG-110] late words return when they are typed without a connection around a kill of the relay, in $what',
       async ({ i }) => expectWords(cutOff[i]),
     )
 
-    it('[AG-98] [AG-110] late words come back when the relay is killed after the commit of the call and before the typist hears of it', async () => {
+    it('[AG-98] [AG-110] late words return when the relay is killed after the commit of a call, before the typist hears of it', async () => {
       expect(seenUnheard).toContain(WORDS)
       await expectWords(unheard)
     })
   })
 
-  it('[AG-110] come back when they are typed without a connection around an orderly restart, which stores the document as a whole', async () => {
+  it('[AG-110] late words return when they are typed without a connection around an orderly restart', async () => {
     const proxy = await newProxy()
     const at = await desk(proxy, ONE_CALL)
     await proxy.down()

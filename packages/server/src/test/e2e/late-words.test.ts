@@ -9,7 +9,7 @@ type Members = Readonly<Record<string, unknown>>
 
 let relay: RelayUnderTest
 let agent: McpAgent
-/** Between a typist and the relay. */
+/** The proxy between a typist and the relay. */
 let proxy: TcpProxy
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { hostname, port } = new URL(relay.baseUrl)
   proxy = await startTcpProxy({ host: hostname, port: Number(port) })
 })
-// A test that fails while it holds frames does not hold those of the next.
+// A failed test must not keep frames held for the next one.
 afterEach(() => proxy?.release())
 afterAll(async () => {
   await proxy?.[Symbol.asyncDispose]()
@@ -36,7 +36,7 @@ const WORDS = ' §words§'
 let documents = 0
 interface Desk {
   readonly docId: string
-  /** Types through the proxy. */
+  /** A client that types through the proxy. */
   readonly typist: SyncClient
   readonly reader: SyncClient
 }
@@ -69,7 +69,7 @@ function type({ typist }: Desk, block: string): void {
 
 const nodesOf = ({ doc }: SyncClient) => doc.getXmlFragment('prose:p').toString()
 
-/** The words are in every view of the document, once. */
+/** Checks that the words are once in every view of the document. */
 async function expectWords({ docId, typist, reader }: Desk): Promise<void> {
   await saved(typist)
   await until('both editors to have the words', () => [typist, reader].every((one) => nodesOf(one).includes(WORDS.trim())))
@@ -87,7 +87,7 @@ const page = { pageId: 'p' }
 const insert = { tool: 'insert_block', arguments: { ...page, id: 'p2', content: 'New.' } }
 
 type Call = readonly [tool: string, args: Members]
-/** A call, the block in which a person types meanwhile, and the calls before it. */
+/** A call, the block in which a person types meanwhile, and earlier calls. */
 type Case = readonly [tool: string, args: Members, block: string, before?: readonly Call[]]
 const merge: Call = ['edit_table', { ...page, tableIndex: 0, op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 }]
 const heading = (id: string): Call => ['set_block', { ...page, id, type: 'heading', level: 2 }]
@@ -127,7 +127,7 @@ const cases = CASES.map(([tool, args, block, before = []]) => ({ tool, args, giv
 
 describe('a person whose frame is held until a call has committed', () => {
   it.each(cases)(
-    '[AG-110] $tool $given keeps words typed in $block: they are in the document and in REST afterwards',
+    '[AG-110] $tool $given keeps words typed in $block, in the live document and in REST',
     async ({ tool, args, block, before }) => {
       const at = await desk()
       for (const [earlier, given] of before) await agent.call(earlier, { docId: at.docId, ...given })
@@ -141,7 +141,7 @@ describe('a person whose frame is held until a call has committed', () => {
     },
   )
 
-  it('[AG-110] an undo over REST keeps words typed in a block that it brings back to what it was, and in one that it takes away', async () => {
+  it('[AG-110] an undo over REST keeps words typed in a block that it changes back or removes', async () => {
     for (const [block, tool, args] of [
       ['p1', 'set_block', { ...page, id: 'p1', type: 'heading', level: 2 }],
       ['', 'insert_block', { ...page, id: 'p1', content: 'Made by the agent.' }],

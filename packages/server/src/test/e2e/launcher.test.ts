@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A Node of this machine that does not strip types by itself; `null` when there is none. */
+/** Returns a Node of this machine that does not strip types by itself; `null` when there is none. */
 function olderNode(): string | null {
   const candidates = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'node'))
   return candidates.filter(existsSync).find((node) => isOlder(execFileSync(node, ['--version'], { encoding: 'utf8' }))) ?? null
@@ -35,7 +35,7 @@ function isOlder(version: string): boolean {
   return major < 22 || (major === 22 && minor < 18)
 }
 
-/** Resolves with the address of the main listener. */
+/** Starts the relay through this Node. Resolves with the address of the main listener. */
 async function start(node: string): Promise<{ readonly launcher: ChildProcess; readonly url: string }> {
   const env = {
     ...COMPILED_CODE,
@@ -62,7 +62,7 @@ const answers = (url: string) =>
     () => false,
   )
 
-it('[LIFE-28] a relay started through an older Node ends when the started process is killed with SIGKILL', async (context) => {
+it('[LIFE-28] a relay started through an older Node ends when its launcher is killed with SIGKILL', async (context) => {
   const node = olderNode()
   if (node === null) return context.skip('needs a Node older than 22.18 in PATH')
   const { launcher, url } = await start(node)
@@ -71,7 +71,7 @@ it('[LIFE-28] a relay started through an older Node ends when the started proces
   await until('the relay to be gone', async () => !(await answers(url)))
 })
 
-it('[LIFE-28] a relay started through an older Node stops cleanly when the started process gets a signal', async (context) => {
+it('[LIFE-28] a relay started through an older Node stops cleanly when its launcher gets a signal', async (context) => {
   const node = olderNode()
   if (node === null) return context.skip('needs a Node older than 22.18 in PATH')
   const { launcher, url } = await start(node)

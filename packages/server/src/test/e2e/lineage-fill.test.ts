@@ -10,7 +10,7 @@ import { startRelayUnderTest, until } from '../relay-under-test.ts'
 
 const DOCUMENTS = 4_000
 
-/** Lineages by document id; null where there is none. */
+/** Returns the lineages by document id; null for a document without one. */
 function lineagesIn(path: string): ReadonlyMap<string, string | null> {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
@@ -23,7 +23,7 @@ function lineagesIn(path: string): ReadonlyMap<string, string | null> {
 
 const given = (lineages: ReadonlyMap<string, string | null>) => [...lineages].filter(([, lineage]) => lineage !== null)
 
-it('[WS-61] [LIFE-3] [LIFE-30] documents of an older release get their lineage while the relay runs, and kill -9 meanwhile changes none already given', {
+it('[WS-61] [LIFE-3] [LIFE-30] a running relay gives old documents their lineage, and a kill -9 changes none already given', {
   timeout: patience(60_000),
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'docrelay-lineages-'))
@@ -34,7 +34,7 @@ it('[WS-61] [LIFE-3] [LIFE-30] documents of an older release get their lineage w
       Array.from({ length: DOCUMENTS }, (_, n) => host.documents.write(creation({ workspaceId: 'default', id: `old-${n}` }))),
     )
     await host[Symbol.asyncDispose]()
-    // The program before knows nothing of the columns.
+    // A former release did not know these columns.
     const db = new DatabaseSync(path)
     db.exec('update documents set lineage = null, lineage_crc32 = null')
     db.close()

@@ -100,7 +100,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       ann.destroy()
     })
 
-    it('[LIFE-23] [WS-21] [WS-54] a deleted document is gone for every client at once and for later joins', async () => {
+    it('[LIFE-23] [WS-21] [WS-54] a deleted document ends for every client at once, and later joins are refused', async () => {
       const id = await document()
       const events: string[] = []
       const ann = relay.sync(id, {}, { onEvent: (event) => events.push(`${event.eventType} ${event.docId}`) })
@@ -169,7 +169,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
   })
 
   describe('durability', () => {
-    it('[LIFE-3] [A-10] [AUTH-14] after kill -9 everything acknowledged is there, over WebSocket and REST, and from the first request on so is a revocation, which had closed live sockets', async () => {
+    it('[LIFE-3] [A-10] [AUTH-14] after kill -9 every acknowledged edit is there, and a revocation holds from the first request on', async () => {
       const id = await document()
       const jti = 'to-be-revoked'
       const [ann, revoked] = [relay.sync(id), relay.sync(id, { jti })]
@@ -204,7 +204,7 @@ describe.each(await storesUnderTest())('live documents on $name', ({ env, remove
       await saved(ann)
       appendText(ann.doc, ' before the stop')
       await saved(ann)
-      // Of the socket that is open now; later attempts to connect fail while the relay is away.
+      // The close code of the socket that is open now. Later attempts to connect fail while the relay is away.
       const closed = new Promise<number>((resolve) => ann.on('state', ({ closed: how }) => how && resolve(how.code)))
       expect(await relay.stop()).toBe(0)
       expect(await closed).toBe(1012)

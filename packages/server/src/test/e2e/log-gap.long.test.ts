@@ -54,7 +54,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
       headers: { authorization: `Bearer ${relay.token()}`, 'content-type': 'application/json' },
       body: '{"name":"over it"}',
     })
-  /** The codes of the errors that this update is answered with, once it is settled. */
+  /** Sends an update and returns the codes of the errors that answer it. */
   async function refusalOf(client: WireClient, update: Uint8Array, subType: 'update' | 'step2' = 'update'): Promise<unknown[]> {
     const errors = client.errors().length
     client[subType](update)
@@ -75,7 +75,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
     expect(toldLevels(await enter('one-gap'))).toEqual(['view'])
   })
 
-  it('[LIFE-5] a document with a log gap is read over REST, including edits that only the log has', async () => {
+  it('[LIFE-5] a read over REST of a document with a log gap includes edits that only the log has', async () => {
     expect(await shapesOverRest('one-gap')).toEqual(SOUND)
   })
 
@@ -112,7 +112,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
     expect(await refusalOf(client, Y.encodeStateAsUpdate(client.doc), 'step2')).toEqual([])
   })
 
-  it('[LIFE-5] updates that close the gap are refused from a caller who may only read', async () => {
+  it('[LIFE-5] updates that close a log gap are refused from a caller with the right to read only', async () => {
     const client = await openWire(relay)
     await client.enter(relay.token({ sub: 'ves', role: 'viewer' }), 'two-gaps', ['ack'])
     expect(await refusalOf(client, clientState('two-gaps'))).toEqual(['ERR_EDIT_FORBIDDEN'])
@@ -130,7 +130,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
     expect((await put('one-gap')).status).toBe(409)
   })
 
-  it('[LIFE-5] when a client sends the missing updates, every client sees them and everybody joined may edit again', async () => {
+  it('[LIFE-5] when a client sends the missing updates, every client gets them and may edit again', async () => {
     const reader = await enter('one-gap')
     const author = await openWire(relay)
     Y.applyUpdate(author.doc, clientState('one-gap'))
@@ -149,7 +149,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
     expect((await put('one-gap')).status).toBe(200)
   })
 
-  it('[LIFE-5] a closed gap stays closed after a kill', async () => {
+  it('[LIFE-5] a log gap that was closed stays closed after a kill', async () => {
     await relay.kill()
     await relay.restart()
     const client = relay.sync('one-gap')
@@ -159,7 +159,7 @@ describe.each(stores)('a document with a gap in its log from an earlier release,
     expect([...client.doc.getMap('fields').keys()]).toContain('afterwards')
   })
 
-  it('[LIFE-5] a document with two gaps takes each from the client that has it, and can be edited once both are closed', async () => {
+  it('[LIFE-5] a document with two log gaps is closed by two clients, and can be edited once both are closed', async () => {
     const whole = new Y.Doc()
     Y.applyUpdate(whole, clientState('two-gaps'))
     const first = await enter('two-gaps')
@@ -191,7 +191,7 @@ it('[LIFE-22] [LIFE-5] a document with a log gap can be captured, restored and d
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What each of the two clients of `two-gaps` has that `known` lacks, as an update of its own content alone. */
+/** Returns, for each of the two clients of `two-gaps`, an update with only its own content that `known` lacks. */
 function lostUpdates(whole: Y.Doc, known: Y.Doc): Uint8Array[] {
   const vector = Y.decodeStateVector(Y.encodeStateVector(known))
   const clients = [...Y.decodeStateVector(Y.encodeStateVector(whole))].filter(

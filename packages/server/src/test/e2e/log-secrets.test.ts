@@ -3,13 +3,13 @@ import { hashOf, someBytes } from '../../blobs/testing/blob-bytes.ts'
 import { type S3UnderTest, startS3 } from '../../drivers/s3/testing/s3-under-test.ts'
 import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay-under-test.ts'
 
-/** Stands in everything that must never be logged; the log is at its most talkative. */
+/** Part of every value that must never be logged. The log has its most verbose level. */
 const PLANTED = 'planted-secret'
 const PUSH_BEARER = `${PLANTED}-push-bearer-of-thirty-two-characters`
 
 let relay: RelayUnderTest
 let s3: S3UnderTest
-/** Share tokens and signatures that the relay gave out. */
+/** Share tokens and signatures that the relay issued. */
 const issued: string[] = []
 const tokens: string[] = []
 
@@ -50,7 +50,7 @@ async function answerOf(path: string, bearer: string, body: unknown): Promise<Re
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Share tokens good and bad, presigned addresses used and not, and an ingest whose credential and address are secrets. */
+/** Uses valid and invalid share tokens and presigned URLs, and an ingest with a secret credential and URL. */
 async function shareAndTransfer(bearer: string): Promise<void> {
   const expiresAt = new Date(Date.now() + 60_000).toISOString()
   const link = await answerOf('/api/v1/docs/d1/share-links', bearer, { expires_at: expiresAt })
@@ -84,7 +84,7 @@ async function edit(): Promise<void> {
   other.destroy()
 }
 
-/** A socket whose address carries a secret, and what it sends does too; resolves when it is closed. */
+/** Opens a socket with a secret in its URL and in what it sends. Resolves when the socket is closed. */
 async function strayVisitor(): Promise<void> {
   const socket = new WebSocket(`${relay.wsUrl}?protocolVersion=4&token=${PLANTED}&access_token=${token('stray')}`, [PLANTED])
   await new Promise<void>((resolve) => {

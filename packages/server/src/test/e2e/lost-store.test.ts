@@ -44,7 +44,7 @@ async function losses(): Promise<readonly string[]> {
   return text.split('\n').filter((line) => line.startsWith('relay_store_losses_total{'))
 }
 
-/** A bit flips in the write-ahead log of a killed relay, before later acknowledged edits. */
+/** Flips a bit in the write-ahead log of a killed relay, before later acknowledged edits. */
 beforeAll(async () => {
   relay = await startRelayUnderTest({ env: { RELAY_WRITES_PER_SEC: '0' } })
   await relay.rest().putDocument('typed', { name: 'Typed', pages: [{ id: 'p', name: 'P', shapes: [] }] })
@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 describe('a store that lost acknowledged writes', () => {
-  it('[LIFE-5] [CFG-11] serve refuses the store with a text that names the damage and --accept-loss, and changes nothing', async () => {
+  it('[LIFE-5] [CFG-11] serve refuses the store, names the damage and --accept-loss, and changes nothing', async () => {
     const before = readFileSync(file('-wal'))
     await expect(relay.restart()).rejects.toThrow('ended with 1')
     const line = relay.logLines.findLast((text) => text.includes('relay.start_failed'))
@@ -76,7 +76,7 @@ describe('a store that lost acknowledged writes', () => {
     expect(out).toMatch(/damage: store: .*damaged at frame/)
   })
 
-  it('[OPS-9] backup copies what can be read, exits with 1 and says what is missing', async () => {
+  it('[OPS-9] backup copies the readable rows, exits with 1 and says what is missing', async () => {
     const target = join(relay.dataDir, 'copy')
     const { code, err } = await relayCommandHere(relay.dataDir, ['backup', target])
     expect(code).toBe(1)
@@ -117,7 +117,7 @@ describe('a store that lost acknowledged writes', () => {
   it.each([
     ['is missing', (path: string) => rmSync(path)],
     ['is empty', (path: string) => writeFileSync(path, '')],
-  ])('[OPS-9] [OPS-11] verify and backup say of a store whose file %s that it has lost acknowledged writes', async (_, lose) => {
+  ])('[OPS-9] [OPS-11] verify and backup report that a store whose file %s has lost acknowledged writes', async (_, lose) => {
     await relay.kill()
     lose(file())
     for (const call of [['verify'], ['verify', '--json'], ['backup', join(relay.dataDir, 'nothing')]]) {

@@ -19,7 +19,7 @@ describe.skipIf(typeof server === 'string')('a database server that came back wi
     await (server as PostgresUnderTest)[Symbol.asyncDispose]()
   })
 
-  it('[LIFE-5] [AUTH-14] the relay goes on with the revocations that the store then has', async () => {
+  it('[LIFE-5] [AUTH-14] the relay then applies the revocations in the store', async () => {
     const jti = 'revoked-in-the-store'
     const token = relay.token({ jti })
     const status = async () =>

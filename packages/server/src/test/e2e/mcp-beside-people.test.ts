@@ -34,7 +34,7 @@ async function created(name: string) {
 }
 
 describe.concurrent('document events of tools', () => {
-  it('[CONC-12] each tool write that changed something sends one document event, as over REST, to those who may read the document', async () => {
+  it('[CONC-12] a tool write with an effect is one document event for all readers, as over REST', async () => {
     const reader = await signedIn('ann')
     const stranger = await signedIn('eve')
     const { docId, pageId } = await created('Events')
@@ -58,7 +58,7 @@ describe.concurrent('document events of tools', () => {
     const versionOfLast = async () => (await agent.call('get_document', { docId })).serverVersion as number
     await writes()
     const version = await versionOfLast()
-    // Bodies are stored after a while, which is no change of the document.
+    // A body is stored after a while, which is not a change of the document.
     joined.socket.close()
     await joined.closed
     await pause(3_500)
@@ -74,7 +74,7 @@ describe.concurrent('document events of tools', () => {
 })
 
 describe.concurrent('presence of agents', () => {
-  /** What an editor shows of others, as the library of all editors reads it; with `echo` it sends back all that it gets, as some do. */
+  /** Reads awareness with the library of all editors. With `echo` it sends back everything that it gets, as some editors do. */
   function watch(client: WireClient, echo = false) {
     const awareness = new Awareness(new Y.Doc())
     awareness.setLocalState(null)
@@ -91,7 +91,7 @@ describe.concurrent('presence of agents', () => {
     return { agents, end: () => awareness.destroy() }
   }
 
-  it('[PRES-1] [PRES-2] [PRES-3] each principal has one agent presence, shown no later than its update and removed 8 s after its last write', async () => {
+  it('[PRES-1] [PRES-2] [PRES-3] each principal has one agent presence, from its first update to 8 s after its last write', async () => {
     const { docId, pageId } = await created('Presence')
     const at = { docId, pageId }
     await agent.call('set_prose', { ...at, content: 'cold' })
@@ -125,7 +125,7 @@ describe.concurrent('presence of agents', () => {
     const arrived = watch(late)
     await until('one who comes late to see them', () => late.present().flat().length === 2)
     await until('the agents to go', () => seen.agents().length === 0 && echoed.agents().length === 0, 12_000)
-    // The last write was later than that.
+    // The last write was later than that moment.
     expect(performance.now() - lastMs).toBeGreaterThan(7_900)
     await pause(500)
     expect(

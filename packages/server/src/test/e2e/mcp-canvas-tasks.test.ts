@@ -9,7 +9,7 @@ import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-
 import { openWire } from '../wire-client.ts'
 
 type Members = Readonly<Record<string, unknown>>
-/** A call of a tool on the document of the task. */
+/** Calls a tool on the document of the task. */
 type Call = (tool: string, args: Members) => Promise<Members>
 
 interface Stored {
@@ -18,11 +18,11 @@ interface Stored {
   readonly references?: { readonly itemOrder: readonly string[] }
 }
 
-/** Work that an agent does by a fixed script, without a second try of anything. */
+/** A task that an agent does by a fixed script, without repeating any call. */
 interface Task {
   readonly name: string
   readonly maxCalls: number
-  /** Of arguments and of answers, where the specification says them. */
+  /** Limits on the bytes of arguments and of answers, where the specification sets them. */
   readonly maxBytes?: readonly [sent: number, answered: number]
   run(call: Call): Promise<void>
   check(stored: Stored): void | Promise<void>
@@ -32,7 +32,7 @@ const ANN = { sub: 'ann', role: 'member' }
 const FILE = someBytes(5_000, 11)
 
 const box = (id: string, x: number, y: number): Members => {
-  // A member that only the editor of the person knows.
+  // A member that only the person's editor knows.
   const own = { halo: { of: [id] } }
   return { id, type: 'rectangle', x, y, width: 160, height: 80, label: id, ...own }
 }
@@ -40,7 +40,7 @@ const connector = (id: string, from: string, to: string, [x, y]: readonly number
   ...{ id, type: 'connector', x, y, x2, y2, startShapeId: from, endShapeId: to },
   ...(y === 0 ? { startAnchor: 'right', endAnchor: 'left' } : { startAnchor: 'bottom', endAnchor: 'bottom' }),
 })
-/** What the person drags while the agent works, and what they have drawn besides. */
+/** The shapes that the person drags while the agent works. */
 const DRAGGED = ['mine', 'also mine']
 const OF_PERSON = [
   box('mine', -4_000, 0),
@@ -64,7 +64,7 @@ const CANVAS = { pageId: 'c' }
 
 const shapesOf = ({ pages }: Stored) => pages[0]?.shapes ?? []
 const proseOf = ({ richTextPages }: Stored) => richTextPages[0]?.content ?? ''
-/** The connectors by the labels of what they connect. */
+/** Returns the connectors as pairs of the labels that they connect. */
 const connections = (stored: Stored): readonly string[] => {
   const labels = new Map(shapesOf(stored).map(({ id, label }) => [id, String(label)]))
   return shapesOf(stored)
@@ -128,7 +128,7 @@ const TASKS: readonly Task[] = [
       const { added } = await call('add_reference', { doi: '10.1000/good' })
       const [id] = added as readonly string[]
       const content = `# Finding\n\nShown before <span data-citation data-ref-id="${id}"></span>.`
-      // The page is replaced unseen, which is told; the citation itself is in order.
+      // The call replaces a page that the agent has not seen, which causes this warning. The citation itself is valid.
       const unseen = { reason: 'the block blk-begin000001 said "Begin", which you were not shown' }
       expect(await call('set_prose', { ...PROSE, content, replace: true })).toMatchObject({ warnings: [unseen] })
     },
@@ -226,7 +226,7 @@ afterAll(async () => {
 
 const storedAs = async (docId: string) => (await relay.rest(ANN).getDocument(docId)) as unknown as Stored
 
-/** Runs a task on a document and counts its calls and the bytes of arguments and of answers. */
+/** Runs a task on a document. Counts the calls and the bytes of arguments and of answers. */
 async function played(
   task: Task,
   docId: string,
@@ -255,7 +255,7 @@ function withinBounds(task: Task, kind: string, [calls, sent, answered]: Awaited
 }
 
 describe.each(TASKS.map((task) => [task.name, task] as const))('the task of %s', (name, task) => {
-  it('[CONC-8] [TOOL-15] is done within its calls on a cold document, and every shape of the person stays as it is', async () => {
+  it('[CONC-8] [TOOL-15] stays within its limits on a cold document and leaves the shapes of the person unchanged', async () => {
     const docId = `cold ${name}`
     await relay.rest(ANN).putDocument(docId, DOCUMENT)
     withinBounds(task, 'cold', await played(task, docId, async () => undefined))
@@ -264,7 +264,7 @@ describe.each(TASKS.map((task) => [task.name, task] as const))('the task of %s',
     for (const shape of OF_PERSON) expect(shapesOf(stored)).toContainEqual(shape)
   })
 
-  it('[CONC-8] [TOOL-15] is done within its calls while a person drags shapes, of which none is lost, moved or touched', async () => {
+  it('[CONC-8] [TOOL-15] is done within its limits while a person drags shapes, none of which it moves or changes', async () => {
     const docId = `live ${name}`
     await relay.rest(ANN).putDocument(docId, DOCUMENT)
     const person = await (await openWire(relay)).enter(relay.token(ANN), docId, ['ack'])

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 const [canvas, ...others] = SAMPLE_DOCUMENT.pages
-/** The person's shape, with a member that only their editor knows, and a connector from it to a shape that the agent moves. */
+/** The person's shape, with a member that only the person's editor knows, and a connector from it to a shape that the agent moves. */
 const MINE = { id: 'mine', type: 'rectangle', x: 0, y: 500, width: 100, height: 80, label: 'Mine', halo: { of: ['light'] } }
 const TIED = {
   ...{ id: 'tied', type: 'connector', x: 0, y: 460, x2: 300, y2: 240, startShapeId: 'mine', endShapeId: 's3' },
@@ -33,11 +33,11 @@ async function opened(docId: string): Promise<WireClient> {
   return (await openWire(relay)).enter(relay.token(ANN), docId, ['ack'])
 }
 
-/** Where the person has dragged their shape after so many steps. */
+/** Returns the person's shape after so many steps of the drag. */
 const mineAt = (steps: number): Members => ({ ...MINE, x: steps, y: 500 + (steps % 7) })
 
 const on = { pageId: 'c' }
-/** Every tool that writes a canvas, on shapes that are not the person's. */
+/** Every tool that writes a canvas, called on shapes that are not the person's. */
 const CALLS: readonly (readonly [tool: string, args: Members])[] = [
   ['add_shape', { ...on, shape: { kind: 'ellipse', id: 'new', x: 700, y: 0, text: 'New' } }],
   ['add_file', { ...on, fileName: 'a.txt', base64: 'SGVsbG8=', x: 1200, y: 0 }],
@@ -83,12 +83,12 @@ describe('an agent that draws beside a person', () => {
     await until('the last call', () => (person.doc.getArray('shapeOrder:c').get(0) as unknown) === top[0])
     const seen = seenBy(person)
     expect(seen['mine']).toEqual(mine)
-    // Nobody but the person wrote their shape at any time, so that it never jumped back under their hand.
+    // Only the person ever wrote their own shape, so it never jumped back while it was dragged.
     expect([touched.includes('mine'), touched.includes('tied')]).toEqual([false, true])
     expect(Object.keys(seen).sort()).toEqual([...top].sort())
     expect([top.includes('a-new'), top.includes('s2'), top.includes('k1')]).toEqual([true, false, false])
     expect(seen['s1']).toMatchObject({ label: 'Gateway', fill: 'orange', x: 0, y: 0 })
-    // The end at the shape that the agent moved is at its anchor; the other one is the person's.
+    // One end of the connector is at its anchor on the shape that the agent moved, the other at the person's shape.
     expect(seen['tied']).toMatchObject({ x2: 320, y2: 300 })
 
     const newcomer = await (await openWire(relay)).enter(relay.token(ANN), docId)
@@ -117,7 +117,7 @@ describe('connectors of moved shapes', () => {
         const { x, y, x2, y2, waypoints } = shape as Readonly<Record<string, number>> & { readonly waypoints: readonly Point[] }
         const points = [{ x, y }, ...waypoints, { x: x2, y: y2 }] as readonly Point[]
         expect([x2, y2]).toEqual([250, 10])
-        // Every piece runs along an axis, and none through the wall.
+        // Every segment runs along an axis, and none goes through the wall.
         for (const [i, point] of points.slice(1).entries()) {
           const last = points[i] as Point
           expect(last.x === point.x || last.y === point.y).toBe(true)
@@ -132,7 +132,7 @@ describe('connectors of moved shapes', () => {
 })
 
 describe('icons of shapes', () => {
-  it('[ICON-3] [ICON-4] an unknown icon name is kept with a warning, an icon of another type is dropped, and both answers list existing icons', async () => {
+  it('[ICON-3] [ICON-4] an unknown icon name is kept with a warning, an icon of a wrong type is dropped, and both answers list icons', async () => {
     const bytes = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
     const hash = await relay.rest(ANN).uploadBlob(bytes, 'image/svg+xml')
     for (const isLive of [false, true]) {
@@ -162,7 +162,7 @@ describe('icons of shapes', () => {
 })
 
 describe('tools for shapes', () => {
-  it('[TOOL-add_shape] [TOOL-add_shapes] [TOOL-connect] [TOOL-update_shape] [TOOL-reorder_shapes] [TOOL-delete_shape] [TOOL-16] each shape tool returns what it wrote', async () => {
+  it('[TOOL-add_shape] [TOOL-add_shapes] [TOOL-connect] [TOOL-update_shape] [TOOL-reorder_shapes] [TOOL-delete_shape] [TOOL-16] each shape tool returns its result', async () => {
     const written = (changed: number) => ({ changed, callId: expect.stringMatching(/^call-/) })
     for (const isLive of [false, true]) {
       const docId = `story-${isLive}`

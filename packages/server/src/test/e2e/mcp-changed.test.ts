@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-/** Runs a test on a stored document and on one that a person has open. */
+/** Runs a test on a stored document, and on a document that a person has open. */
 async function coldAndLive(
   test: (docId: string) => Promise<void>,
   body: Readonly<Record<string, unknown>> = SAMPLE_DOCUMENT,
@@ -38,31 +38,31 @@ const EXAMPLES = TOOL_ROWS.flatMap(({ name, examples, access, inputSchema }) =>
     : examples.map((args, i) => ({ name, i, args, takesDryRun: 'dryRun' in (inputSchema['properties'] as object) })),
 )
 
-/** Calls that change exactly so many parts of the sample document. */
+/** Calls with the number of parts of the sample document that each changes. */
 const COUNTED: readonly (readonly [number, string, object])[] = [
   [1, 'set_prose', { ...page, id: 'blk-a', content: 'New.' }],
   [2, 'set_prose', { ...page, id: 'blk-a', untilId: 'blk-b', content: 'One for two.' }],
   [1, 'set_prose', { ...page, id: 'blk-t', content: 'In a cell.' }],
-  // The list and the new item.
+  // Changes the list and the new item.
   [2, 'insert_block', { ...page, id: 'blk-i', content: '- one more' }],
-  // A list of two items.
+  // Adds a list and two items.
   [3, 'insert_block', { ...page, id: 'blk-a', content: '- a\n- b' }],
-  // The list with what is in it.
+  // Removes the list and everything in it.
   [3, 'delete_block', { ...page, id: 'blk-i' }],
   [1, 'move_block', { ...page, id: 'blk-a', targetId: 'blk-c', side: 'after' }],
   [1, 'rename_document', { name: 'Other' }],
   [1, 'rename_canvas_page', { pageId: 'c', name: 'Other' }],
   [2, 'delete_prose_page', { pageId: 'q' }],
-  // The box and the connector at it.
+  // Removes the box and the connector at it.
   [2, 'delete_shape', { pageId: 'c', id: 's1' }],
-  // The field and the block with its chip.
+  // Changes the field and the block with its chip.
   [2, 'set_fields', { fields: [{ name: 'client', value: 'Bob' }] }],
   [1, 'delete_reference', { id: 'knuth' }],
 ]
 
-describe('what a write says it changed', () => {
+describe('the changes that a write reports', () => {
   it.each(EXAMPLES)(
-    '[AG-29] [AG-32] example $i of $name says how much it changed, cold and live: nothing without a new version, and what a dry run said',
+    '[AG-29] [AG-32] example $i of $name reports its change, cold and live: nothing without a new version, as in a dry run',
     async ({ name, args, takesDryRun }) => {
       await coldAndLive(async (docId) => {
         const tried = takesDryRun ? await ann.call(name, { docId, ...args, dryRun: true }) : null
@@ -76,7 +76,7 @@ describe('what a write says it changed', () => {
   )
 
   it.each(COUNTED)(
-    '[AG-29] a call that changes %i blocks, shapes, pages, references and fields says so: %s %o',
+    '[AG-29] a call that changes %i blocks, shapes, pages, references and fields reports that number: %s %o',
     async (count, tool, args) => {
       await coldAndLive(async (docId) => {
         expect(await ann.call(tool, { docId, ...args })).toMatchObject({ changed: count })
@@ -84,7 +84,7 @@ describe('what a write says it changed', () => {
     },
   )
 
-  it('[AG-29] a new document counts its pages, deleting one counts nothing, and a repeat carries the call id of the first', async () => {
+  it('[AG-29] a new document counts its pages, deleting one counts nothing, and a repeat has the call id of the first', async () => {
     const made = await ann.call('create_document', { name: 'New', requestId: 'made' })
     expect(made).toMatchObject({ changed: 2, callId: expect.stringMatching(CALL_ID) })
     expect(await ann.call('create_document', { name: 'New', requestId: 'made' })).toEqual({ ...made, replayed: true })
@@ -115,8 +115,8 @@ describe('what a write says it changed', () => {
   })
 })
 
-describe('what a write says it removed', () => {
-  it('[AG-30] a call that removes blocks beyond those it names tells their ids and texts', async () => {
+describe('the removals that a write reports', () => {
+  it('[AG-30] a call that removes blocks beyond those it names lists their ids and texts', async () => {
     await coldAndLive(async (docId) => {
       const told = await ann.call('delete_block', { docId, ...page, id: 'blk-i' })
       expect(told).toMatchObject({ deleted: ['blk-i', 'blk-j'], removed: [{ id: 'blk-j', text: 'Second' }] })
@@ -129,7 +129,7 @@ describe('what a write says it removed', () => {
     })
   })
 
-  it('[AG-30] a whole-page write and a deleted page tell every block that went, at most 20 and then how many', async () => {
+  it('[AG-30] a whole-page write and a deleted page list removed blocks, at most 20, and the number of all', async () => {
     await coldAndLive(async (docId) => {
       expect(await ann.call('delete_prose_page', { docId, pageId: 'q' })).toMatchObject({
         removed: [{ id: 'blk-q', text: 'Other' }],
@@ -150,7 +150,7 @@ describe('what a write says it removed', () => {
     }, long)
   })
 
-  it('[AG-42] an answer lists the blocks that the call wrote, with the start of texts that the caller knows, and no others', async () => {
+  it('[AG-42] an answer lists only the blocks that the call wrote, with the start of texts that the caller knows', async () => {
     await coldAndLive(async (docId) => {
       const at = { docId, pageId: 'q' }
       const long = 'word '.repeat(30).trim()
@@ -170,13 +170,13 @@ describe('what a write says it removed', () => {
       expect(one).toMatchObject({ changed: 1, unchanged: 5, blocks: [{ type: 'paragraph', text: 'other' }] })
       const none = await ann.call('set_prose', { ...at, content: `# One\n\n- a\n- b\n\n${long}\n\nother` })
       expect(none).toMatchObject({ changed: 0, unchanged: 6, blocks: [] })
-      // The call did not bring this text, so the caller gets more of it.
+      // This call did not bring the text itself, so the answer contains more of it.
       const moved = await ann.call('move_block', { ...at, id: listed[4]?.id, targetId: listed[0]?.id, side: 'before' })
       expect(moved['blocks']).toMatchObject([{ text: `${long.slice(0, 120)}…` }])
     })
   })
 
-  it('[AG-42] of a page that is sent back with ids only the block that the caller changed is listed, not what a person wrote meanwhile', async () => {
+  it('[AG-42] for a page sent back with ids, the answer lists only changes of the caller, not of a person', async () => {
     await coldAndLive(async (docId) => {
       const at = { docId, pageId: 'q' }
       await ann.call('set_prose', { ...at, content: '- a\n- b\n\nc', replace: true })
@@ -203,7 +203,7 @@ describe('what a write says it removed', () => {
     expect(second).not.toHaveProperty('categories')
   })
 
-  it('[AG-43] brief leaves out blocks, table and outline and keeps what the call did', async () => {
+  it('[AG-43] a brief answer omits blocks, table and outline, and keeps what the call did', async () => {
     await coldAndLive(async (docId) => {
       const calls: readonly (readonly [string, object, string])[] = [
         ['insert_block', { id: 'blk-a', content: 'x' }, 'blocks'],

@@ -5,7 +5,7 @@ import { type CredentialProxy, startCredentialProxy } from '../../mcp/testing/co
 import { type Findings, printSummary, type Revision, runSuite } from '../../mcp/testing/conformance-suite.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 
-/** What the suite can try without tools of its own. */
+/** The scenarios that need no tools of the suite. */
 const HELD: readonly { readonly revision: Revision; readonly scenarios: readonly string[] }[] = [
   {
     revision: '2025-11-25',

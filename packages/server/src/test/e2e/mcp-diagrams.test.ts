@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 const [canvas, ...others] = SAMPLE_DOCUMENT.pages
-/** The person's shape, with a member that only their editor knows. */
+/** The person's shape, with a member that only the person's editor knows. */
 const MINE = { id: 'mine', type: 'rectangle', x: -4000, y: 0, width: 100, height: 80, label: 'Mine', halo: { of: ['light'] } }
 const DOCUMENT = { ...SAMPLE_DOCUMENT, pages: [{ ...canvas, shapes: [...canvas.shapes, MINE] }, ...others] }
 
@@ -28,7 +28,7 @@ async function opened(docId: string): Promise<WireClient> {
   return (await openWire(relay)).enter(relay.token(ANN), docId, ['ack'])
 }
 
-/** Where the person has dragged their shape after so many steps. */
+/** Returns the person's shape after so many steps of the drag. */
 const mineAt = (steps: number): Members => ({ ...MINE, x: -4000 - steps, y: steps % 7 })
 
 const on = { pageId: 'c' }
@@ -43,7 +43,7 @@ const CALLS: readonly Members[] = [
 ]
 
 describe('a diagram beside a person who draws', () => {
-  it('[TOOL-generate_diagram] [AG-106] [AG-107] [AG-108] [CONC-8] a person who drags a shape while a diagram is generated loses no edit, and no existing shape moves', async () => {
+  it('[TOOL-generate_diagram] [AG-106] [AG-107] [AG-108] [CONC-8] generating a diagram keeps the edits of a person who drags, and moves no shape', async () => {
     const docId = 'dragged'
     const person = await opened(docId)
     const before = seenBy(person)

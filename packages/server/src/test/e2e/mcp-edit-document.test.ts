@@ -23,7 +23,7 @@ async function sample(): Promise<string> {
 const step = (tool: string, args: object) => ({ tool, arguments: args })
 
 describe('edit_document', () => {
-  it('[TOOL-edit_document] [AG-57] several steps are one version and one update for who has the document open; brief leaves their results out', async () => {
+  it('[TOOL-edit_document] [AG-57] steps are one version and one update for others; brief omits their results', async () => {
     const docId = await sample()
     const person = relay.sync(docId, ANN)
     await saved(person)
@@ -54,7 +54,7 @@ describe('edit_document', () => {
     person.destroy()
   })
 
-  it('[AG-53] a diagram as a step keeps the shapes that earlier steps made, cold and live, and is undone with them', async () => {
+  it('[AG-53] a diagram step keeps shapes of earlier steps, cold and live, and an undo removes it with them', async () => {
     for (const isLive of [false, true]) {
       const docId = await sample()
       const person = isLive ? relay.sync(docId, ANN) : null
@@ -87,7 +87,7 @@ describe('edit_document', () => {
     }
   })
 
-  it('[AG-53] [AG-55] a diagram step whose reference leads nowhere, or whose shape an earlier step removes, fails as its own tool does', async () => {
+  it('[AG-53] [AG-55] a diagram step with a bad reference, or a shape removed by an earlier step, fails like its own tool', async () => {
     const docId = await sample()
     const diagram = (more: object) => step('generate_diagram', { pageId: 'c', nodes: [{ id: 'a' }], ...more })
     const fine = step('delete_block', { pageId: 'p', id: 'blk-a' })
@@ -100,7 +100,7 @@ describe('edit_document', () => {
     expect(await agent.call('get_document', { docId })).toMatchObject({ serverVersion: 1 })
   })
 
-  it('[AG-56] a shape that an earlier step changed passes in later ones with the stamp that get_page printed', async () => {
+  it('[AG-56] a later step may name a shape that an earlier step changed by the stamp from get_page', async () => {
     const docId = await sample()
     const { shapes } = (await agent.call('get_page', { docId, pageId: 'c' })) as unknown as {
       readonly shapes: readonly { readonly id: string; readonly stamp: string }[]
@@ -114,7 +114,7 @@ describe('edit_document', () => {
     expect(await agent.call('edit_document', { docId, steps })).toMatchObject({ steps: [{ changed: 1 }, {}, {}] })
   })
 
-  it('[AG-53] steps with an icon that the relay does not know warn as their tools do', async () => {
+  it('[AG-53] a step with an unknown icon warns as its tool does', async () => {
     const docId = await sample()
     const shape = { kind: 'rectangle', x: 0, y: 900, iconId: 'builtin:databse' }
     expect(await agent.call('edit_document', { docId, steps: [step('add_shape', { pageId: 'c', shape })] })).toMatchObject({
@@ -122,7 +122,7 @@ describe('edit_document', () => {
     })
   })
 
-  it('[AG-54] arguments of all steps are checked by the schema of their tools before anything runs', async () => {
+  it('[AG-54] arguments of all steps are checked by the schemas of their tools before any step runs', async () => {
     const docId = await sample()
     const refused = (...steps: readonly object[]) => agent.refused('edit_document', { docId, steps })
     const fine = step('delete_block', { pageId: 'p', id: 'blk-a' })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** A document with one page that a person has open. */
+/** Puts a document with one page, which a person has open. */
 async function opened(content: string) {
   const { id, prosePageId } = await agent.call('create_document', { name: 'Words' })
   const [docId, pageId] = [String(id), String(prosePageId)]
@@ -27,7 +27,7 @@ async function opened(content: string) {
   return { docId, pageId, person, paragraph, text: paragraph.get(0) as Y.XmlText }
 }
 
-/** A person's cursor in a text, as editors keep it: it stays with the character after it. */
+/** Returns a person's cursor in a text, as editors store it: it stays with the character after it. */
 function cursorAt(doc: Y.Doc, text: Y.XmlText, index: number) {
   let cursor = Y.createRelativePositionFromTypeIndex(text, index, -1)
   const place = () => Y.createAbsolutePositionFromRelativePosition(cursor, doc)?.index ?? -1
@@ -45,7 +45,7 @@ const stored = async (docId: string, pageId: string): Promise<string> =>
   String(((await agent.call('get_prose', { docId, pageId, format: 'html' }))['page'] as { content: string }).content)
 
 describe.concurrent('edit_text beside a person', () => {
-  it('[AG-48] while a person types 5 letters a second in the same paragraph, 20 of 20 edits succeed at the first try, and every letter stays at the cursor', {
+  it('[AG-48] 20 of 20 edits of a paragraph succeed at the first try while a person types 5 letters a second in it', {
     timeout: patience(60_000),
   }, async () => {
     const words = Array.from({ length: 20 }, (_, i) => `word${i}.`)
@@ -76,7 +76,7 @@ describe.concurrent('edit_text beside a person', () => {
     person.destroy()
   })
 
-  it('[AG-48] of a paragraph with several replacements only the replaced words are touched: what stands between them keeps its marks, and a cursor there its place', async () => {
+  it('[AG-48] several replacements in a paragraph touch only the replaced words: marks and a cursor between them stay', async () => {
     const { docId, pageId, person, paragraph, text } = await opened(
       '<p id="blk-a">cat <em>zz</em> cat b<strong>ig</strong> cat</p>',
     )
@@ -91,7 +91,7 @@ describe.concurrent('edit_text beside a person', () => {
     person.destroy()
   })
 
-  it('[AG-48] an edit of many pages reaches a person as one update of little more than the words', async () => {
+  it('[AG-48] a person gets an edit of many pages as one update, hardly larger than the words', async () => {
     const { docId, person } = await opened('<p id="blk-a">old name</p>')
     const pages = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -111,7 +111,7 @@ describe.concurrent('edit_text beside a person', () => {
 })
 
 describe.concurrent('set_block beside a person', () => {
-  it('[AG-51] ticking a task leaves every live node in place, and a block that becomes a heading keeps what is typed into it at that moment', async () => {
+  it('[AG-51] ticking a task keeps every live node, and a block that becomes a heading keeps words typed at that moment', async () => {
     const { docId, pageId, person } = await opened(
       '<p id="blk-a">Title</p><ul data-type="taskList"><li data-type="taskItem"><p id="blk-1">one</p><p id="blk-2">two</p></li></ul>',
     )

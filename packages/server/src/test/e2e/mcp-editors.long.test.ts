@@ -33,7 +33,7 @@ const PAGE =
 
 const LIFE = ['cold', 'resident'] as const
 
-/** A document as its author put it, and a person who has it open when it is to be resident. */
+/** Puts a document, and opens it as a person when it is to be resident. */
 async function opened(docId: string, life: (typeof LIFE)[number]): Promise<Disposable> {
   await relay.rest({ sub: 'ann' }).putDocument(docId, {
     name: 'T',
@@ -52,7 +52,7 @@ async function opened(docId: string, life: (typeof LIFE)[number]): Promise<Dispo
 
 const pagesOf = (doc: Y.Doc): readonly string[] => [...doc.share.keys()].filter((name) => name.startsWith('prose:'))
 
-/** What the relay gives someone who opens the document now. */
+/** Returns the Y.Doc that a client gets when it opens the document now. */
 async function received(docId: string): Promise<Y.Doc> {
   const person = relay.sync(docId, { sub: 'ann', role: 'member' })
   await saved(person)
@@ -63,7 +63,7 @@ async function received(docId: string): Promise<Y.Doc> {
   return doc
 }
 
-/** The real plugin takes out of a page what its schema does not know: nothing may be such. [PROSE-2] */
+/** Checks that the real editor plugin changes nothing. It removes elements from a page that its schema does not know. [PROSE-2] */
 function expectUntouched(doc: Y.Doc, what: string): void {
   const pages = pagesOf(doc)
   expect(pages.length, what).toBeGreaterThan(0)

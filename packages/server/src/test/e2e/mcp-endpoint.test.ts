@@ -11,7 +11,7 @@ import { metric, openWire } from '../wire-client.ts'
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
-/** One POST to an address, with this bearer; by fetch, so that nothing is compared with OpenAPI. */
+/** POSTs to an address with this bearer. Uses fetch directly, so that the answer is not compared with OpenAPI. */
 async function post(
   url: string,
   bearer: string,
@@ -32,7 +32,7 @@ async function connected(relay: RelayUnderTest, bearer: string, mode: 'legacy' |
   return client
 }
 
-it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own listener and accepts the static token of its host, which a public one refuses', async () => {
+it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has a listener of its own and accepts its static token', async () => {
   await using relay = await startRelayUnderTest({ mcp: 'local' })
   const token = readFileSync(join(relay.dataDir, 'mcp_token'), 'utf8').trim()
   expect(new URL(relay.mcpUrl).hostname).toBe('127.0.0.1')
@@ -45,7 +45,7 @@ it('[MCP-1] [MCP-2] [MCP-18] [MCP-19] [LIFE-28] a local endpoint has its own lis
   expect((await post(`${relay.baseUrl}/mcp`, relay.token())).status).toBe(404)
   expect((await fetch(new URL('/', relay.mcpUrl))).status).toBe(200)
   expect((await fetch(new URL('/.well-known/oauth-protected-resource', relay.mcpUrl))).status).toBe(200)
-  // Not a credential of REST, and no REST on this listener. [AUTH-1]
+  // The static token is no credential of REST, and REST is not on this listener. [AUTH-1]
   expect((await fetch(`${relay.baseUrl}/api/docs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(400)
   expect(
     (await fetch(new URL('/api/docs', relay.mcpUrl), { headers: { authorization: `Bearer ${relay.token()}` } })).status,
@@ -67,7 +67,7 @@ it('[MCP-54] [MCP-55] [MCP-56] [OPS-4] [WS-28] sockets and write tools share the
   await using relay = await startRelayUnderTest({ mcp: 'public', env })
   await relay.rest().putDocument('d', {})
   const frames = await (await openWire(relay)).enter(relay.token(), 'd')
-  // More than the bucket holds, so that the socket has emptied it.
+  // More messages than the bucket holds, so the socket empties it.
   for (let i = 0; i < 30; i++) frames.step2()
   await until('the socket to be refused', () => frames.errors().length > 0)
   const rename = { name: 'service_rename_document', arguments: { docId: 'd', name: 'Renamed' } }
@@ -118,8 +118,8 @@ describe('a public endpoint', () => {
     },
   )
 
-  // The last test of this relay: it stops the relay.
-  it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint is on the main listener, checks revocations, and ends its streams at shutdown', async () => {
+  // Must be the last test of this relay, because it stops the relay.
+  it('[MCP-2] [MCP-21] [MCP-52] [LIFE-28] a public endpoint on the main listener checks revocations and ends its streams at shutdown', async () => {
     const client = await connected(relay, relay.token(), 'auto')
     const subscription = await client.listen({ resourcesListChanged: true })
     const pushed = await relay.fetch('/api/v1/internal/revoke', {
@@ -136,7 +136,7 @@ describe('a public endpoint', () => {
   })
 })
 
-/** Until the relay has taken what was sent to it before, over whatever connection. */
+/** Waits until the relay has handled everything that was sent to it before, on any connection. */
 async function roundTrips(relay: RelayUnderTest): Promise<void> {
   for (let i = 0; i < 10; i++) await fetch(`${relay.baseUrl}/livez`)
 }

@@ -4,7 +4,7 @@ import { stopwatch } from '../../kernel/testing/patience.ts'
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 import { openWire, pause } from '../wire-client.ts'
 
-/** Of fewer messages the 99th percentile would be the slowest one. */
+/** With fewer messages the 99th percentile would be the slowest message. */
 const TYPED = 110
 
 let relay: RelayUnderTest
@@ -38,7 +38,7 @@ describe('an agent that writes as fast as it can', () => {
     await client.close()
   })
 
-  it('[AG-88] [AG-86] Ann types 10 messages/s into another document meanwhile, and none is refused or waits', async () => {
+  it('[AG-88] [AG-86] Ann types 10 messages/s elsewhere: none is refused, and 99 of 100 take at most 100 ms', async () => {
     const client = await officialClient('bob')
     const [busy, quiet] = [await created(client), await created(await officialClient('ann'))]
     const ann = await (await openWire(relay)).enter(relay.token({ sub: 'ann', role: 'member' }), quiet.docId, ['ack'])
@@ -56,7 +56,7 @@ describe('an agent that writes as fast as it can', () => {
             () => refused++,
           )
     }
-    // Other tests of this file may have emptied the bucket. It is full again after 2 s; then Ann is the first to write.
+    // Other tests of this file may have emptied the bucket, which is full again after 2 s. Then Ann writes first.
     await pause(2_100)
     await ann.write(ann.put('first'))
     const loops = Array.from({ length: 8 }, loop)
@@ -72,7 +72,7 @@ describe('an agent that writes as fast as it can', () => {
     expect(ann.errors()).toEqual([])
     waits.sort((a, b) => a - b)
     expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThanOrEqual(100)
-    // The agent had its part: at least an eighth of 40 a second, over the 11 s and more.
+    // The agent gets its share as well: at least an eighth of 40 writes a second, for 11 s and more.
     expect(written).toBeGreaterThan(TYPED / 2)
     ann.socket.close()
     await client.close()

@@ -13,7 +13,7 @@ const ANN = { sub: 'ann', role: 'member' }
 const MIB = 1_048_576
 const docId = 'with files'
 
-/** A document with a file shape for each of `files`, and these files in the workspace. */
+/** Puts a document with a file shape for each of `files`, and uploads these files. */
 async function withFiles(relay: RelayUnderTest, files: readonly Uint8Array<ArrayBuffer>[]): Promise<McpAgent> {
   const rest = relay.rest(ANN)
   for (const bytes of files) expect(await rest.uploadBlob(bytes, 'image/png')).toBe(hashOf(bytes))
@@ -33,7 +33,7 @@ interface Keeping extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Where files are kept, besides the database. */
+/** The places for file bytes, which are outside the database. */
 const KEEPINGS: Readonly<Record<string, () => Promise<Keeping>>> = {
   'on disk': async () => ({ env: {}, [Symbol.asyncDispose]: async () => undefined }),
   'in an object store': async () => {
@@ -48,7 +48,7 @@ const s3Env = ({ url, credentials }: S3UnderTest) => ({
   RELAY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 })
 
-/** The bytes of an answer of get_file, inline or at its link. */
+/** Returns the bytes of a get_file answer, inline or from its link. */
 async function bytesOf({ base64, url }: Readonly<Record<string, unknown>>): Promise<Buffer> {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64')
   return Buffer.from(await (await fetch(String(url))).arrayBuffer())
@@ -56,7 +56,7 @@ async function bytesOf({ base64, url }: Readonly<Record<string, unknown>>): Prom
 
 const empty = { name: 'F', pages: [{ id: 'c', name: 'C', shapes: [] }], richTextPages: [] } as never
 
-/** Each place with databases of its own. */
+/** Each place has databases of its own. */
 const places = await Promise.all(
   Object.entries(KEEPINGS).map(async ([where, keep]) => (await storesUnderTest()).map((store) => ({ ...store, where, keep }))),
 )
@@ -74,7 +74,7 @@ describe.each(places.flat())('files kept $where with $name', ({ env, remove, whe
     await remove()
   })
 
-  it('[FILE-5] [FILE-7] [FILE-9] to a cold and to a live document are read back whole, named by the document, and there after a restart', async () => {
+  it('[FILE-5] [FILE-7] [FILE-9] a file added to a cold or live document reads back whole, also after a restart', async () => {
     const rest = relay.rest(ANN)
     for (const kind of ['cold', 'live']) await rest.putDocument(kind, empty)
     await saved(relay.sync('live', ANN))
@@ -108,7 +108,7 @@ describe.each(places.flat())('files kept $where with $name', ({ env, remove, whe
     }
   })
 
-  it('[FILE-5] [FILE-9] add_file takes a file that the workspace holds by its hash alone, and refuses a hash that nobody stored', async () => {
+  it('[FILE-5] [FILE-9] add_file takes a stored file by its hash alone, and refuses an unknown hash', async () => {
     await relay.rest(ANN).putDocument('again', empty)
     const agent = await mcpAgent(relay.mcpUrl, relay.token(ANN))
     const bytes = someBytes(1_000, 10)
@@ -141,7 +141,7 @@ describe.each(places.flat())('files kept $where with $name', ({ env, remove, whe
       expect((await got.arrayBuffer()).byteLength).toBe(MIB + 1)
     })
 
-    it('[FILE-1] [FILE-3] a file whose bytes are missing or truncated is reported as not in the store', async () => {
+    it('[FILE-1] [FILE-3] a file with missing or truncated bytes is reported as not in the store', async () => {
       const files = [someBytes(10, 3), someBytes(11, 4), someBytes(12, 5)]
       const agent = await withFiles(relay, files)
       expect(await inStore(agent)).toEqual([10, 11, 12])
@@ -175,7 +175,7 @@ describe('files kept in an object store', () => {
     await s3?.[Symbol.asyncDispose]()
   })
 
-  it('[FILE-4] get_file returns a link for a file of any size that works without credential until it expires', async () => {
+  it('[FILE-4] get_file returns a link for a file of any size, which works without a credential until it expires', async () => {
     const bytes = someBytes(MIB + 1, 6)
     const agent = await withFiles(relay, [bytes])
     const file = await agent.call('get_file', { docId, hash: hashOf(bytes) })
@@ -193,7 +193,7 @@ describe('files kept in an object store', () => {
     expect(relay.logLines.join('')).not.toContain('X-Amz-Signature')
   })
 
-  it('[FILE-1] [FILE-3] a file that the store lost is not found', async () => {
+  it('[FILE-1] [FILE-3] get_file reports a file that the store lost as not found', async () => {
     const bytes = someBytes(20, 7)
     const agent = await withFiles(relay, [bytes])
     expect(await inStore(agent)).toEqual([20])

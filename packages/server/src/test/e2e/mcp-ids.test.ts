@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-/** A document with a prose page `p` and a canvas page `c`; opened by a person when it is to be live. */
+/** Puts a document with a prose page `p` and a canvas page `c`, and opens it as a person when it is to be live. */
 async function opened(life: 'cold' | 'live') {
   const docId = `ids-${++documents}`
   const content =
@@ -38,7 +38,7 @@ async function opened(life: 'cold' | 'live') {
 const STAMP = /#[0-9a-z]{4}\b/g
 
 describe.each(['cold', 'live'] as const)('names in answers about a %s document', (life) => {
-  it('[AG-11] [AG-12] [AG-13] each name that a read prints is taken by the next call', async () => {
+  it('[AG-11] [AG-12] [AG-13] each id that a read prints is accepted by the next call', async () => {
     using at = await opened(life)
     const { page } = (await agent.call('get_prose', { ...at.prose, ids: true })) as { page: { content: string } }
     const names = [...page.content.matchAll(/<!-- (\S+) -->/g)].map(([, name]) => name)
@@ -61,7 +61,7 @@ describe.each(['cold', 'live'] as const)('names in answers about a %s document',
     })
   })
 
-  it('[AG-6] [AG-7] [AG-11] a shape is changed under its id and stamp, and refused when somebody changed it since', async () => {
+  it('[AG-6] [AG-7] [AG-11] a stamped shape id is accepted, and refused when somebody changed the shape since', async () => {
     using at = await opened(life)
     const { shapes } = (await agent.call('get_page', at.canvas)) as { shapes: readonly { id: string; stamp: string }[] }
     const [a, b] = shapes.map(({ id, stamp }) => `${id}#${stamp}`)
@@ -76,7 +76,7 @@ describe.each(['cold', 'live'] as const)('names in answers about a %s document',
     expect((await agent.call('delete_shape', { ...at.canvas, id: current.id }))['deleted']).toHaveLength(2)
   })
 
-  it('[RES-3] [AG-15] ?ids=bare leaves out the stamps of an outline that is read as a resource', async () => {
+  it('[RES-3] [AG-15] ?ids=bare omits the stamps of an outline that is read as a resource', async () => {
     using at = await opened(life)
     const { docId, pageId } = at.prose
     const read = async (search: string) => {
@@ -96,7 +96,7 @@ describe.each(['cold', 'live'] as const)('names in answers about a %s document',
     expect(text).not.toMatch(STAMP)
   })
 
-  it('[AG-15] ?ids=bare and the header X-MCP-Ids leave out every stamp, and take them in arguments', async () => {
+  it('[AG-15] ?ids=bare and the header X-MCP-Ids omit every stamp in answers, and accept stamps in arguments', async () => {
     using at = await opened(life)
     const stamped = await agent.call('get_prose', { ...at.prose, ids: true })
     const alpha = /blk-a#[0-9a-z]{4}/.exec(JSON.stringify(stamped))?.[0]

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { mcpAgent } from '../mcp-agent.ts'
 import { startRelayUnderTest } from '../relay-under-test.ts'
 
-it('[REF-9] [REF-10] [REF-11] [REF-12] [SKILL-1] [ICON-2] a viewer can call the tools for references, recipes and icons, and DOIs are resolved by the configured resolver', async () => {
+it('[REF-9] [REF-10] [REF-11] [REF-12] [SKILL-1] [ICON-2] a viewer can use references, recipes and icons, and a DOI is resolved', async () => {
   const asked: string[] = []
   const resolver = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers.accept}`)
@@ -48,7 +48,7 @@ it.each([
   ['with the tools of the interface only', { RELAY_MCP_EXTRA_TOOLS: 'false' }, ''],
   ['that has every tool, to a request without those beyond the interface', {}, '?extra=0'],
 ])(
-  '[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only tools in the tool list of a relay %s',
+  '[AG-96] [MCP-60] [SKILL-5] instructions, contract, recipes and prompts name only listed tools of a relay %s',
   async (_, env, query) => {
     await using relay = await startRelayUnderTest({ mcp: 'public', env })
     let id = 0

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-/** The sample document; opened by a person when it is to be live. */
+/** Puts the sample document, and opens it as a person when it is to be live. */
 async function opened(life: 'cold' | 'live') {
   const docId = `links-${++documents}`
   await relay.rest(ANN).putDocument(docId, SAMPLE_DOCUMENT)
@@ -35,7 +35,7 @@ const dead = (link: string, ...nearest: readonly string[]) => ({
 const insert = { pageId: 'p', id: 'blk-a' }
 
 describe.each(['cold', 'live'] as const)('links in content for a %s document', (life) => {
-  it('[AG-84] links to documents, pages, blocks and shapes that the caller may read are not warned of', async () => {
+  it('[AG-84] links to documents, pages, blocks and shapes that the caller may read cause no warning', async () => {
     using own = await opened(life)
     using other = await opened(life)
     const links = [own.docId, other.docId].flatMap((id) =>
@@ -45,7 +45,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     expect(answer).not.toHaveProperty('warnings')
   })
 
-  it('[AG-84] what does not exist and what the caller may not read get the same warning, and the links are kept', async () => {
+  it('[AG-84] links to missing and to unreadable targets get the same warning, and are kept', async () => {
     using own = await opened(life)
     using other = await opened(life)
     const { docId } = own
@@ -76,7 +76,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     for (const link of [...unread, ...pages, ...blocks]) expect(JSON.stringify(page)).toContain(`href=\\"${link}\\"`)
   })
 
-  it('[AG-84] links are checked against the document as the call leaves it, also in a dry run, in steps and for a repeat', async () => {
+  it('[AG-84] links are checked against the result of the call, also in a dry run, in steps and for a repeat', async () => {
     using own = await opened(life)
     const { docId } = own
     const next = `relay://doc/${docId}/page/p#blk-next`
@@ -103,7 +103,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     ])
   })
 
-  it('[AG-85] a relative link to a readable document, or to a heading of the page, is kept with the form that leads there', async () => {
+  it('[AG-85] a relative link to a readable document or a heading is kept, and a warning names its full form', async () => {
     using own = await opened(life)
     const { docId } = own
     const fine = ['#nothing', '/docs/secret-plans', 'other/page', 'https://example.com/budget-2026', '?q=budget-2026']
@@ -127,7 +127,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
     for (const link of links) expect(JSON.stringify(page)).toContain(`href=\\"${link}\\"`)
   })
 
-  it('[AG-84] of many links the first 50 are checked', async () => {
+  it('[AG-84] only the first 50 of many links are checked', async () => {
     using own = await opened(life)
     const many = Array.from({ length: 60 }, (_, i) => `relay://doc/nowhere-${i}`)
     const answer = await agent.call('insert_block', { ...insert, docId: own.docId, content: content(...many) })
@@ -135,7 +135,7 @@ describe.each(['cold', 'live'] as const)('links in content for a %s document', (
   })
 })
 
-it('[AG-85] a document that is asked for by the name of readable ones is answered with their ids', async () => {
+it('[AG-85] a docId that is the name of readable documents is answered with their ids', async () => {
   const nearest = [{ id: 'budget-2026', name: 'Money' }]
   expect(await agent.refused('get_document', { docId: 'money' })).toMatchObject({ code: 'ERR_DOC_NOT_FOUND', nearest })
   expect(await agent.refused('insert_block', { ...insert, docId: 'Money', content: 'x' })).toMatchObject({

@@ -43,7 +43,7 @@ const LOCAL = { serverVersion: 3, source: 'local' }
 describe('local documents', () => {
   beforeAll(() => writeFile(file('plan'), JSON.stringify({ ...BODY, serverVersion: 3 })))
 
-  it('[LOCAL-1] [LOCAL-2] [LOCAL-3] the static token and members see the current local documents in the list', async () => {
+  it('[LOCAL-1] [LOCAL-2] [LOCAL-3] the static token and members get a list with the present local documents', async () => {
     for (const agent of [host, ann]) {
       const listed = await agent.call('list_documents', { query: 'this host' })
       expect(listed).toMatchObject({ localAccessEnabled: true, returned: 1 })
@@ -115,7 +115,7 @@ describe('local documents', () => {
     ['add_prose_page', { name: 'x' }],
     ['set_fields', { fields: [{ name: 'a', value: 'b' }] }],
   ])(
-    '[LOCAL-4] writing a local document by %s %o is refused with the advice to save it to the relay first',
+    '[LOCAL-4] a write to a local document by %s %o is refused with the advice to save it to the relay first',
     async (tool, args) => {
       const refused = await ann.refused(tool, { docId: 'plan', ...args })
       expect(refused).toMatchObject({ code: 'ERR_LOCAL_READ_ONLY', docId: 'plan', promote: 'PUT /api/docs/plan' })

@@ -16,7 +16,7 @@ interface Body {
 }
 
 let made = 0
-/** A document of Ann with three paragraphs, an agent of hers and one of a workspace owner, neither of which has seen it. */
+/** Puts a document of Ann with three paragraphs. Starts an agent of Ann's and one of a workspace owner, neither of which has seen it. */
 async function start(content = '<p id="blk-1">one</p><p id="blk-2">two</p><p id="blk-3">three</p>') {
   const ann = `ann-${++made}`
   const writer = await mcpAgent(relay.mcpUrl, relay.token({ sub: `${ann}-setup`, role: 'owner' }))
@@ -30,7 +30,7 @@ async function start(content = '<p id="blk-1">one</p><p id="blk-2">two</p><p id=
   return { ann, docId, at, agent, other, agentOf, enter, rest: relay.rest({ sub: ann, role: 'owner' }) }
 }
 
-/** Leaves the document and waits until the relay has stored and forgotten what was live. */
+/** Leaves the document and waits until the connection is closed. */
 async function left(client: WireClient): Promise<void> {
   client.socket.close()
   await client.closed
@@ -39,8 +39,8 @@ async function left(client: WireClient): Promise<void> {
 const newsOf = async (agent: McpAgent, tool: string, args: Readonly<Record<string, unknown>>) =>
   (await agent.call(tool, args))['news']
 
-describe.concurrent('what others changed since the last answer', () => {
-  it('[AG-20] [AG-21] [AG-22] an answer says once who typed where, in a live document, with the name that the person shows', async () => {
+describe.concurrent('news of changes by others since the last answer', () => {
+  it('[AG-20] [AG-21] [AG-22] news of a live document says once who typed where, with the name that the person shows', async () => {
     const { ann, docId, at, agent, enter } = await start()
     const person = await enter()
     person.presence({ client: person.doc.clientID, clock: 1, state: { user: { name: 'Ann of the very long and winding name' } } })
@@ -59,7 +59,7 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
-  it('[AG-20] [AG-22] a person over REST, also with the sub of the caller, and another agent are somebody else; own calls are not', async () => {
+  it('[AG-20] [AG-22] changes by REST and by another agent are news, also under the sub of the caller; own calls are not', async () => {
     const { at, docId, agent, other, rest, ann } = await start()
     const own = await mcpAgent(relay.mcpUrl, relay.token({ sub: ann, role: 'owner' }))
     await own.call('get_prose', at)
@@ -79,7 +79,7 @@ describe.concurrent('what others changed since the last answer', () => {
     expect(await newsOf(agent, 'get_document', { docId })).toBeUndefined()
   })
 
-  it('[AG-19] [AG-22] failures and dry runs say what is new and leave it new; a read or write tells it once', async () => {
+  it('[AG-19] [AG-22] failures and dry runs show news again; a read or a write shows them once', async () => {
     const { docId, at, agent, enter } = await start()
     await agent.call('get_prose', at)
     const person = await enter()
@@ -98,7 +98,7 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
-  it('[AG-24] [AG-28] a dry run of delete_document does not let its caller write over words that it has not seen', async () => {
+  it('[AG-24] [AG-28] a dry run of delete_document does not let its caller overwrite unseen words', async () => {
     const { docId, at, agent, enter } = await start()
     await agent.call('get_prose', at)
     const person = await enter()
@@ -109,7 +109,7 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
-  it('[AG-22] who lost the right is told nothing', async () => {
+  it('[AG-22] a caller that lost its right gets no news', async () => {
     const { ann, docId, at, agentOf, rest, enter } = await start()
     await rest.shareDocument(docId, [{ userId: `${ann}-guest`, permission: 'edit' }])
     const guest = await agentOf(`${ann}-guest`, 'member')
@@ -127,7 +127,7 @@ describe.concurrent('what others changed since the last answer', () => {
     await left(person)
   })
 
-  it('[AG-18] [AG-21] sessions of one principal have memories of their own, and the client gives the name of an agent', async () => {
+  it('[AG-18] [AG-21] each session of a principal has a memory of its own, and an agent has the name of its client', async () => {
     const { docId, at, ann } = await start()
     const bearer = relay.token({ sub: ann, role: 'owner' })
     const [first, second] = [
@@ -142,8 +142,8 @@ describe.concurrent('what others changed since the last answer', () => {
   })
 })
 
-describe.concurrent('writing over what others wrote', () => {
-  it('[AG-24] [AG-28] words that a person typed after the agent read are not overwritten, live, and a read cures it', async () => {
+describe.concurrent('overwriting edits of others', () => {
+  it('[AG-24] [AG-28] words that a person typed since the last read are not overwritten, until the agent reads them', async () => {
     const { ann, at, agent, enter } = await start()
     const person = await enter()
     await agent.call('get_prose', at)
@@ -163,7 +163,7 @@ describe.concurrent('writing over what others wrote', () => {
     await left(person)
   })
 
-  it('[AG-24] [AG-28] words that came by PUT or by another agent into a cold document are compared in the same way', async () => {
+  it('[AG-24] [AG-28] words written by PUT or by another agent into a cold document are protected in the same way', async () => {
     const { ann, docId, at, agent, other, rest } = await start()
     await agent.call('get_prose', at)
     const document = (await rest.getDocument(docId)) as { readonly richTextPages: readonly { readonly content: string }[] }
@@ -181,7 +181,7 @@ describe.concurrent('writing over what others wrote', () => {
     await agent.call('set_prose', { ...at, content: 'all', replace: true })
   })
 
-  it('[AG-25] a page that was read with ids and sent back whole keeps what people typed elsewhere, live', async () => {
+  it('[AG-25] a page read with ids and sent back whole keeps what people typed elsewhere, live', async () => {
     const { at, agent, enter } = await start()
     const person = await enter()
     const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
@@ -195,7 +195,7 @@ describe.concurrent('writing over what others wrote', () => {
     await left(person)
   })
 
-  it('[AG-26] [AG-28] a page that was never shown is replaced with a warning, and with the words of the block that stays under its id', async () => {
+  it('[AG-26] [AG-28] replacing a page that was never shown warns with the words of the blocks that keep their id', async () => {
     const { at, other } = await start()
     const { warnings } = await other.call('set_prose', { ...at, content: 'blind' })
     expect(warnings).toEqual([
@@ -204,7 +204,7 @@ describe.concurrent('writing over what others wrote', () => {
     ])
   })
 
-  it('[AG-26] [AG-31] a page that was never shown is replaced only after its state is kept as a recovery point, however small it is', async () => {
+  it('[AG-26] [AG-31] before a never shown page is replaced, its state becomes a recovery point, however small it is', async () => {
     for (const isLive of [false, true])
       for (const inSteps of [false, true]) {
         const { at, docId, other, enter, rest } = await start('<p id="blk-1">the only words</p>')
@@ -221,14 +221,14 @@ describe.concurrent('writing over what others wrote', () => {
       }
   })
 
-  it('[AG-19] calls of one agent that run beside each other know what the others wrote', async () => {
+  it('[AG-19] concurrent calls of one agent know the writes of each other', async () => {
     const { at, agent } = await start()
     await agent.call('get_prose', at)
     await Promise.all(Array.from({ length: 6 }, (_, i) => agent.call('set_prose', { ...at, id: 'blk-1', content: `words ${i}` })))
   })
 })
 
-it('[AG-5] a write to a shape that a person is moving warns of it', async () => {
+it('[AG-5] a write to a shape that a person is moving gets a warning', async () => {
   const { docId, agent, enter } = await start()
   const { pages } = (await agent.call('get_document', { docId })) as unknown as {
     readonly pages: readonly { readonly id: string }[]
@@ -250,7 +250,7 @@ it('[AG-5] a write to a shape that a person is moving warns of it', async () => 
 })
 
 describe.concurrent('waiting for a change', () => {
-  it('[AG-74] [TOOL-wait_for_change] an agent that waits hears of a person who types, with the news of it, whether the document is live or cold', async () => {
+  it('[AG-74] [TOOL-wait_for_change] a waiting agent gets news of a person who types, cold and live', async () => {
     const { ann, docId, at, agent, other, enter, rest } = await start()
     await agent.call('get_prose', at)
     const person = await enter()
@@ -267,7 +267,7 @@ describe.concurrent('waiting for a change', () => {
     expect(await cold).toMatchObject({ edited: true, news: { by: [ann] } })
   })
 
-  it('[AG-105] an agent that waits hears of what a person typed, in 20 of 20 documents', async () => {
+  it('[AG-105] a waiting agent hears of what a person typed, in 20 of 20 documents', async () => {
     const heard = Array.from({ length: 20 }, async () => {
       const { docId, at, agent, enter } = await start()
       const person = await enter()
@@ -281,7 +281,7 @@ describe.concurrent('waiting for a change', () => {
     expect(await Promise.all(heard)).toEqual(Array.from({ length: 20 }, () => [true, ['blk-1']]))
   })
 
-  it('[AG-105] the next answer of an agent that does not wait carries what a person typed, for 20 of 20 changes', async () => {
+  it('[AG-105] the next answer to an agent that does not wait has what a person typed, for 20 of 20 changes', async () => {
     const { docId, at, agent, enter } = await start()
     const person = await enter()
     await agent.call('get_prose', at)
@@ -293,7 +293,7 @@ describe.concurrent('waiting for a change', () => {
     await left(person)
   })
 
-  it('[AG-75] a waiting call ends with the document', async () => {
+  it('[AG-75] a waiting call ends when its document is deleted', async () => {
     const { docId, agent, rest } = await start()
     const waiting = agent.refused('wait_for_change', { docId })
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -308,7 +308,7 @@ it.each([
   { what: 'a long block', text: LONG, brief: false },
   { what: 'a short block, by a brief call,', text: 'cat and so on.', brief: true },
 ])(
-  '[AG-19] [AG-43] $what that a person changed unseen is not taken as seen when its reader edits another part of it',
+  '[AG-19] [AG-43] $what that a person changed unseen does not count as seen when its reader edits another part of it',
   async ({ text, brief }) => {
     const { at, agent, enter } = await start(`<p id="blk-1">${text}</p><p id="blk-2">two</p>`)
     const person = await enter()

@@ -34,7 +34,7 @@ const NEEDLESS = TOOL_ROWS.flatMap(({ name, inputSchema, needless = {} }) =>
 
 describe('an argument that has no effect', () => {
   it.each(NEEDLESS)(
-    '[AG-33] $argument of $name is refused, or told where it is ignored',
+    '[AG-33] $argument of $name without effect is refused, or reported where it is ignored',
     async ({ name, argument, call, takesDocument }) => {
       const docId = await sample()
       const own = takesDocument ? { docId } : {}
@@ -51,13 +51,13 @@ describe('an argument that has no effect', () => {
     },
   )
 
-  it('[AG-33] [TOOL-6] a docId that a read tool does not take is left out with a fix', async () => {
+  it('[AG-33] [TOOL-6] a docId for a read tool that takes none is dropped, with a fix', async () => {
     const { fixes } = await ann.call('get_storage', { docId: 'any' })
     expect(fixes).toEqual([{ action: 'dropped_unknown', field: 'docId', reason: expect.any(String) }])
     expect(await ann.refused('create_document', { docId: 'any' })).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'docId' })
   })
 
-  it('[AG-33] [AG-93] what was adjusted in the arguments of a step is told with the step', async () => {
+  it('[AG-33] [AG-93] a fix of the arguments of a step is reported with the step', async () => {
     const docId = await sample()
     const steps = [
       { tool: 'rename_document', arguments: { name: 'New' } },
@@ -73,8 +73,8 @@ describe('an argument that has no effect', () => {
   })
 })
 
-describe('empty text for what a call replaces or removes', () => {
-  /** Without the empty argument each of these calls reaches more, or something else, than its caller named. */
+describe('an empty text in place of something that a call replaces or removes', () => {
+  /** Without the empty argument each of these calls would reach more than its caller named, or something else. */
   const EMPTY: readonly (readonly [string, object, string])[] = [
     ['set_prose', { pageId: 'p', content: 'x', id: '' }, 'id'],
     ['set_prose', { pageId: 'p', content: 'x', anchor: '' }, 'anchor'],
@@ -98,7 +98,7 @@ describe('empty text for what a call replaces or removes', () => {
     expect(await storedVersion(docId)).toBe(1)
   })
 
-  it('[AG-93] in a tool that destroys nothing an empty id still counts as absent', async () => {
+  it('[AG-93] an empty id counts as absent in a tool that destroys nothing', async () => {
     const docId = await sample()
     const { fixes } = await ann.call('insert_block', { docId, pageId: 'p', at: 'end', id: '', content: 'x' })
     expect(fixes).toMatchObject([{ action: 'dropped_invalid', field: 'id' }])

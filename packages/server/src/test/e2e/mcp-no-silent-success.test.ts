@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-/** A document with one prose page, `p`; opened by a person when it is to be live. */
+/** Puts a document with one prose page `p`, and opens it as a person when it is to be live. */
 async function opened(life: 'cold' | 'live', content: string) {
   const docId = `told-${++documents}`
   const richTextPages = [{ id: 'p', name: 'Page', order: 0, content }]
@@ -38,7 +38,7 @@ const PAGE = [
 ].join('')
 
 describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
-  it('[AG-34] [AG-35] a page that is read in any format and sent back without one keeps its version', async () => {
+  it('[AG-34] [AG-35] a page read in any format and sent back without a format keeps its version', async () => {
     using page = await opened(life, PAGE)
     const [stored, version] = [await page.read(), await page.version()]
     expect(stored).toBe(PAGE)
@@ -54,7 +54,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     expect([await page.read(), await page.version()]).toEqual([stored, version])
   })
 
-  it('[AG-36] [AG-37] a title without ## stays a heading, code without a fence stays code, and a ticked task keeps its sub-tasks', async () => {
+  it('[AG-36] [AG-37] a title without ## stays a heading, code without a fence code, and a ticked task keeps sub-tasks', async () => {
     const sub = '<ul data-type="taskList"><li data-type="taskItem" data-checked="false"><p id="blk-u">sub</p></li></ul>'
     using page = await opened(
       life,
@@ -71,7 +71,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     expect(html).toContain(`<li data-type="taskItem" data-checked="true"><p id="blk-t">Beta</p>${sub}</li>`)
   })
 
-  it('[AG-38] [AG-39] a section inserted beside the last item of a list stands behind the list, and an end of the page needs no target', async () => {
+  it('[AG-38] [AG-39] a section inserted beside the last item of a list goes after the list, and a page end needs no target', async () => {
     using page = await opened(life, '<ul><li><p id="blk-i">one</p></li></ul>')
     const put = (args: object) => agent.call('insert_block', { ...page.at, ...args })
     expect(await put({ id: 'blk-i', content: '## New section\n\nText.' })).toMatchObject({ fixes: [{ action: 'unwrapped' }] })
@@ -83,7 +83,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     expect(refused).toMatchObject({ code: 'ERR_BAD_ARGUMENT', argument: 'at' })
   })
 
-  it('[AG-40] [AG-41] an answer tells of sections that lie under another heading, and of Markdown that means nothing here', async () => {
+  it('[AG-40] [AG-41] an answer reports sections that lie under another heading, and Markdown without effect', async () => {
     using page = await opened(life, '<h1>A</h1><h2>B</h2>')
     const inserted = await agent.call('insert_section', {
       ...page.at,
@@ -100,7 +100,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     ])
   })
 
-  it('[AG-82] a page is read to its end by cursor, each block once, while another one is written at its start', async () => {
+  it('[AG-82] reading a page by cursor gives each block once, while another page start is written', async () => {
     const ids = Array.from({ length: 12 }, (_, i) => `blk-n${i}`)
     using page = await opened(life, ids.map((id) => `<p id="${id}">${id}</p>`).join(''))
     const seen: string[] = []
@@ -117,7 +117,7 @@ describe.each(['cold', 'live'] as const)('prose of a %s document', (life) => {
     expect(seen).toEqual(ids)
   })
 
-  it('[AG-96] a request without the tools beyond the interface is not told of them', async () => {
+  it('[AG-96] a request without extension tools is not told of them', async () => {
     using page = await opened(life, PAGE)
     const plain = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'ann', role: 'member' }), '?extra=0')
     const reasons = async (caller: McpAgent, content: string) => {

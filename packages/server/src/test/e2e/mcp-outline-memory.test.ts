@@ -13,7 +13,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 const PAGE = '<h1 id="blk-a">A</h1><p id="blk-1">one</p><h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>'
 
 let made = 0
-/** A document of Ann, an agent of hers that has not seen it, and Ann in her editor. */
+/** Puts a document of Ann, with an agent of hers that has not seen it, and Ann in her editor. */
 async function start(content = PAGE) {
   const docId = `outline-${++made}`
   const ann = `ann-${made}`
@@ -45,11 +45,11 @@ function heading(id: string, words: string): Y.XmlElement {
   return made
 }
 
-/** Puts a heading before all others; resolves when it is durable. */
+/** Puts a heading before all others. Resolves when it is durable. */
 const putFirst = (client: WireClient, id: string) =>
   client.write(client.edit(() => fragmentOf(client).insert(0, [heading(id, id)])))
 
-/** Types at the end of a block of the page's top level. */
+/** Types at the end of a top-level block of the page. */
 function type(client: WireClient, id: string, words: string): Promise<void> {
   return client.write(
     client.edit(() => {
@@ -63,7 +63,7 @@ function type(client: WireClient, id: string, words: string): Promise<void> {
 }
 
 describe.concurrent('a heading that is named by its index', () => {
-  it('[AG-79] is not the one that the caller was shown there, since a person put another before it: the call is refused and shows it', async () => {
+  it('[AG-79] is refused, with the heading that is there now, when a person put another one before it', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await document.outline()
@@ -88,7 +88,7 @@ describe.concurrent('a heading that is named by its index', () => {
     expect(await document.html()).toContain('<h2 id="blk-a">A</h2>')
   })
 
-  it('[AG-79] may be named so again after any answer that showed the headings in their places', async () => {
+  it('[AG-79] can be named again after any answer that showed the headings at their places', async () => {
     await using document = await start()
     const { agent, at, person } = document
     const demote = (index: number) => agent.call('restructure_outline', { ...at, op: 'demote', index })
@@ -106,7 +106,7 @@ describe.concurrent('a heading that is named by its index', () => {
     expect(await document.html()).toContain('<h4 id="blk-a">A</h4>')
   })
 
-  it('[AG-79] is known to a caller after its own writes: what it added, moved and removed itself is no surprise', async () => {
+  it('[AG-79] stays known to a caller through its own additions, moves and removals', async () => {
     await using document = await start()
     const { agent, at } = document
     await document.outline()
@@ -119,7 +119,7 @@ describe.concurrent('a heading that is named by its index', () => {
     expect((await document.html()).replaceAll(/ id="[^"]*"/g, '')).toBe('<h2>C</h2><h1>New</h1><h1>A</h1><p>one</p>')
   })
 
-  it('[AG-79] is still another one when the caller wrote elsewhere meanwhile, and without memory the index alone counts', async () => {
+  it('[AG-79] stays refused after own writes elsewhere, and a caller without memory gets the heading at the index', async () => {
     await using document = await start()
     const { agent, other, at, person } = document
     await document.outline()
@@ -130,7 +130,7 @@ describe.concurrent('a heading that is named by its index', () => {
     await other.call('restructure_outline', { ...at, op: 'demote', index: 0 })
   })
 
-  it('[AG-79] keeps its place for the caller while a person only types in it', async () => {
+  it('[AG-79] stays valid while a person only types in it', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await document.outline()
@@ -139,7 +139,7 @@ describe.concurrent('a heading that is named by its index', () => {
     expect(await document.html()).toContain('<h2 id="blk-b">B typed</h2>')
   })
 
-  it('[AG-79] in a step is the one that stands there after the steps before it', async () => {
+  it('[AG-79] counts, in a step, after the earlier steps', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await document.outline()
@@ -155,8 +155,8 @@ describe.concurrent('a heading that is named by its index', () => {
   })
 })
 
-describe.concurrent('what answers show enters the memory', () => {
-  it('[AG-17] [AG-28] a heading that get_outline showed and a cell that get_table showed are not overwritten by their bare ids when a person typed there', async () => {
+describe.concurrent('blocks shown by an answer', () => {
+  it('[AG-17] [AG-28] a heading from get_outline and a cell from get_table are not overwritten by bare id after a person typed there', async () => {
     const table = '<table><tr><td><p id="blk-t">cell</p></td><td><p id="blk-u">other</p></td></tr></table>'
     await using document = await start(PAGE + table)
     const { agent, other, at, person } = document
@@ -175,7 +175,7 @@ describe.concurrent('what answers show enters the memory', () => {
 })
 
 describe.concurrent('a section that is removed', () => {
-  /** Puts an image behind the first two blocks; resolves when it is durable. */
+  /** Puts an image after the first two blocks. Resolves when it is durable. */
   const putImage = (client: WireClient) =>
     client.write(
       client.edit(() => {
@@ -185,7 +185,7 @@ describe.concurrent('a section that is removed', () => {
       }),
     )
 
-  it('[AG-27] a section is not removed with an image that a person put into it, until the caller has read the image', async () => {
+  it('[AG-27] a section with an image that a person added is not removed until the caller has read the image', async () => {
     await using document = await start()
     const { agent, at, person } = document
     const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }
@@ -200,7 +200,7 @@ describe.concurrent('a section that is removed', () => {
     expect(await document.html()).not.toContain('<img')
   })
 
-  it('[AG-27] a section is removed with images that the caller read in it, or put there itself', async () => {
+  it('[AG-27] a section is removed with images that the caller has read, or added itself', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await putImage(person)
@@ -220,7 +220,7 @@ describe.concurrent('a section that is removed', () => {
 })
 
 describe.concurrent('the steps of one call', () => {
-  it('[AG-28] [AG-56] may write a block that an earlier step changed, by its bare id, and not one that a person changed', async () => {
+  it('[AG-28] [AG-56] may write a block changed by an earlier step by its bare id, but not one changed by a person', async () => {
     await using document = await start()
     const { agent, at, person, ann } = document
     await agent.call('get_prose', at)
@@ -239,7 +239,7 @@ describe.concurrent('the steps of one call', () => {
     expect(await document.html()).toContain('<p id="blk-1">third</p>')
   })
 
-  it('[AG-27] a step that deletes a section is refused when a person wrote in it, and may delete what an earlier step put there', async () => {
+  it('[AG-27] a step that deletes a section is refused after a person wrote in it, and may delete what earlier steps added', async () => {
     await using document = await start()
     const { agent, at, person } = document
     await agent.call('get_prose', at)
@@ -252,7 +252,7 @@ describe.concurrent('the steps of one call', () => {
     expect(refused).toMatchObject({ code: 'ERR_BLOCK_CHANGED', step: 2, current: { content: 'two typed' } })
   })
 
-  it('[AG-27] [AG-56] a step that deletes a section by the stamp of its heading is held to what the caller saw in it, also after a step that changed the heading', async () => {
+  it('[AG-27] [AG-56] a step that deletes a section by a stamped heading may delete only what the caller has seen in it', async () => {
     await using document = await start()
     const { agent, at } = document
     const [heading] = await document.outline()
@@ -268,7 +268,7 @@ describe.concurrent('the steps of one call', () => {
     expect(await document.html()).toBe('<h1 id="blk-b">B</h1><p id="blk-2">two</p><h1 id="blk-c">C</h1>')
   })
 
-  it('[AG-24] [AG-19] a page that one step wrote as a whole is known afterwards as the last step left it', async () => {
+  it('[AG-24] [AG-19] a page that one step wrote whole is known in the form of the last step', async () => {
     await using document = await start()
     const { agent, at, person } = document
     const steps = [
@@ -289,7 +289,7 @@ describe.concurrent('the steps of one call', () => {
     })
   })
 
-  it('[AG-28] [AG-48] edit_text keeps what a person typed in the block that its bare id names, and a stamp of before is refused', async () => {
+  it('[AG-28] [AG-48] edit_text by bare id keeps what a person typed in the block, and an old stamp is refused', async () => {
     await using document = await start()
     const { agent, at, person } = document
     const { page } = (await agent.call('get_prose', { ...at, ids: true })) as { readonly page: { readonly content: string } }

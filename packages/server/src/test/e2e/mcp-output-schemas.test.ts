@@ -14,7 +14,7 @@ interface Recorded extends AgentAnswer {
 const recorded: Recorded[] = []
 let relay: SharedRelay
 
-/** An agent that keeps what it is answered. Each agent is another person's, so that the others' changes are news to it. */
+/** An agent that records its answers. Each agent acts for another person, so that the changes of others are news to it. */
 async function recordingAgent(sub: string): Promise<McpAgent['answer']> {
   const agent = await mcpAgent(relay.mcpUrl, relay.token({ sub, role: 'owner' }))
   return async (tool, args) => {
@@ -53,7 +53,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** Two agents of which each changes what the other has seen. */
+/** Makes two agents change what the other has seen. */
 async function tellOfEachOther(ann: McpAgent['answer'], bob: McpAgent['answer']): Promise<void> {
   const docId = await sample()
   for (const agent of [ann, bob]) await agent('get_prose', { docId, pageId: 'p', ids: true })
@@ -69,7 +69,7 @@ async function tellOfEachOther(ann: McpAgent['answer'], bob: McpAgent['answer'])
   await ann('rename_document', { docId, name: ' Another  name\n' })
 }
 
-/** Calls that are taken back in whole and in part. */
+/** Undoes calls in whole and in part. */
 async function takeBack(ann: McpAgent['answer'], bob: McpAgent['answer']): Promise<void> {
   const docId = await sample()
   await ann('insert_block', { docId, pageId: 'p', at: 'end', content: 'One.\n\nTwo.' })
@@ -99,7 +99,10 @@ async function readTheRest(ann: McpAgent['answer']): Promise<void> {
   await ann('search', { query: 'alpha' })
 }
 
-/** The members that a schema declares for a value, to the depth of two, which the value has: with the value, and a copy of all without it. */
+/**
+ * Yields the members of a value that its schema declares, to depth two: the path, and a function that returns a copy of the whole value with that
+ * member changed.
+ */
 function* declared(
   schema: Members,
   value: unknown,
@@ -120,7 +123,10 @@ function* declared(
   }
 }
 
-/** Members that a value has and its schema does not declare. Works of the library are as somebody stored them. */
+/**
+ * Returns the paths of members that a value has but its schema does not declare. References of the library are skipped, because people store them
+ * in any form.
+ */
 function undeclared(schema: Members | undefined, value: unknown, path = '', depth = 2): readonly string[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown) => undeclared(schema?.['items'] as Members | undefined, item, `${path}[]`, depth))
@@ -135,16 +141,16 @@ function undeclared(schema: Members | undefined, value: unknown, path = '', dept
 
 const schemas = new Map(TOOL_ROWS.map(({ name, outputSchema }) => [name, outputSchema]))
 
-it('[AG-94] every member of a success, to the depth of two, is declared by the output schema of its tool', () => {
+it('[AG-94] every member of a success, to depth two, is declared by the output schema of its tool', () => {
   const successes = recorded.filter(({ isError }) => !isError)
-  // A DOI needs a resolver; its answer is shown with one in mcp-knowledge.test.ts.
+  // A DOI needs a resolver; mcp-knowledge.test.ts covers that tool.
   const others = TOOL_ROWS.map(({ name }) => name).filter((name) => name !== 'resolve_doi')
   expect(new Set(successes.map(({ tool }) => tool))).toEqual(new Set(others))
   const found = successes.flatMap(({ tool, result }) => undeclared(schemas.get(tool), result).map((path) => tool + path))
   expect([...new Set(found)]).toEqual([])
 })
 
-it('[AG-94] a declared member of another type than its own makes an answer invalid, for nearly every member and tool', () => {
+it('[AG-94] nearly every declared member makes an answer invalid when its type is wrong', () => {
   const outcomes = new Map<string, boolean>()
   for (const { tool, result } of recorded) {
     const schema = schemas.get(tool) as Members

@@ -44,7 +44,7 @@ async function look(tool: string, args: Members): Promise<Members> {
   return structuredContent as Members
 }
 
-it('[AG-109] [TOOL-7] the official client gets the picture of a page and of a shape after the text, cold and live', async () => {
+it('[AG-109] [TOOL-7] the official client gets a picture of a page and of a shape after the text, cold and live', async () => {
   await relay.rest(ANN).putDocument('d', BODY)
   const cold = await look('get_page', { docId: 'd', pageId: 'p', image: true, lint: true })
   expect(cold).toMatchObject({ shapeCount: 3, lint: [{ kind: 'overlap', shapes: ['a', 'b'] }] })
@@ -56,7 +56,7 @@ it('[AG-109] [TOOL-7] the official client gets the picture of a page and of a sh
   person.destroy()
 })
 
-it('[AG-109] asking for a missing page fails equally with and without a picture', async () => {
+it('[AG-109] a call for a missing page fails in the same way with and without a picture', async () => {
   await relay.rest(ANN).putDocument('e', BODY)
   for (const args of [
     { docId: 'e', pageId: 'x' },
@@ -74,7 +74,7 @@ it('[AG-109] [LOCAL-3] a local document can be pictured', async () => {
   expect(await look('get_page', { docId: 'sketch', pageId: 'p', image: true })).toMatchObject({ source: 'local', shapeCount: 3 })
 })
 
-it('[AG-109] [TOOL-24] a paged shape list continues whether or not the next call asks for a picture, and lint covers the whole page', async () => {
+it('[AG-109] [TOOL-24] a paged shape list continues with or without a picture, and lint covers the whole page', async () => {
   await relay.rest(ANN).putDocument('f', BODY)
   const first = await look('get_page', { docId: 'f', pageId: 'p', image: true, lint: true, limit: 1 })
   expect(first).toMatchObject({ shapes: [{ id: 'a' }], lint: [{ shapes: ['a', 'b'] }] })

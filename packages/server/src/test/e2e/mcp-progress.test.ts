@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let documents = 0
-/** A document in which a person has a cursor in the block `blk-a`. */
+/** Puts a document in which a person has a cursor in the block `blk-a`. */
 async function opened(content: string) {
   const docId = `progress-${++documents}`
   await relay
@@ -33,7 +33,7 @@ async function opened(content: string) {
     at: { docId, pageId: 'p' },
     person,
     typed: () => typed,
-    /** A keystroke at the end of a block, sent and not waited for. */
+    /** Types a letter at the end of a block, without waiting for the relay. */
     key(id = 'blk-a') {
       const letter = 'abcdefghij'[typed.length % 10] as string
       typed += letter
@@ -50,12 +50,15 @@ async function opened(content: string) {
 const shown = async ({ docId }: { readonly docId: string }, args: Members = {}): Promise<string> =>
   String(((await agent.call('get_prose', { docId, pageId: 'p', ...args }))['page'] as Members)['content'])
 
-/** Whether a key comes between an answer and the next call, as where an agent takes 40 ms and a person strikes five keys a second. */
+/**
+ * Whether the person strikes a key between an answer and the next call: one in five, as for an agent that takes 40 ms and a person who strikes
+ * five keys a second.
+ */
 const strikes = (roll: (below: number) => number): boolean => roll(5) === 0
 const ROUNDS = Array.from({ length: 20 }, (_, i) => i)
 
 describe('progress of an agent while a person types', () => {
-  it('[AG-101] edit_text in the paragraph in which the person types succeeds 20 of 20 times at the first try', async () => {
+  it('[AG-101] edit_text in the paragraph where a person types succeeds 20 of 20 times at the first try', async () => {
     const words = ROUNDS.map((i) => `word${i}.`)
     await using page = await opened(`<p id="blk-a">${words.join(' ')} </p>`)
     for (const word of words) {
@@ -82,7 +85,7 @@ describe('progress of an agent while a person types', () => {
     expect(await shown(page.at)).toBe(`<p id="blk-a">Ann ${page.typed()}</p><p id="blk-b">Bot 19</p>`)
   })
 
-  it('[AG-101] a stamped set_prose of the same paragraph is refused, and done from current within three tries 19 of 20 times', async () => {
+  it('[AG-101] a stamped set_prose of the paragraph is refused, and succeeds within three tries 19 of 20 times', async () => {
     await using page = await opened('<p id="blk-a">Ann </p>')
     const roll = dice(101)
     let done = 0
@@ -118,7 +121,7 @@ describe('progress of an agent while a person types', () => {
     expect(letters).toBe(page.typed())
   })
 
-  it('[AG-101] a full read of a page by cursor shows every block once, 20 of 20 times, while the person types and adds paragraphs', async () => {
+  it('[AG-101] reading a page by cursor gives every block once, 20 of 20 times, while the person types and adds paragraphs', async () => {
     const content = Array.from({ length: 30 }, (_, i) => `<p id="blk-${i === 15 ? 'a' : i}">Words ${i} </p>`).join('')
     await using page = await opened(content)
     const roll = dice(102)
@@ -208,7 +211,7 @@ describe('two agents on one document', () => {
       (id: string, text: string) => ({ steps: [{ tool: 'set_prose', arguments: { pageId: 'p', id, content: text } }] }),
     ],
   ])(
-    '[AG-102] of two calls of %s with one stamp on one block exactly one wins, and the error of the other shows text and name of the winner',
+    '[AG-102] of two calls of %s with one stamp on one block exactly one wins, and the error of the other shows its text and name',
     async (tool, argsOf) => {
       const { names, calls } = await bots()
       for (const isLive of [false, true])
@@ -243,7 +246,7 @@ describe('two agents on one document', () => {
     .flatMap(({ name, examples }) => examples.slice(0, 1).map((args) => [name, args as Members] as const))
 
   it.each(repeatable)(
-    '[AG-102] retries of %s with one requestId, beside each other and later, are done once, cold and live',
+    '[AG-102] repeats of %s with one requestId, at the same time and later, are done once, cold and live',
     async (tool, args) => {
       for (const isLive of [false, true]) {
         const docId = `once-${tool}-${isLive}`

@@ -10,10 +10,10 @@ type Members = Readonly<Record<string, unknown>>
 let relay: RelayUnderTest
 let ann: McpAgent
 let resolver: Server
-/** Paths that the resolver was asked for. */
+/** The paths that were requested from the resolver. */
 const asked: string[] = []
 
-/** A resolver that misbehaves in a way of its own for each DOI. */
+/** A resolver that misbehaves in a different way for each DOI. */
 beforeAll(async () => {
   resolver = createServer((request, response) => {
     const path = request.url ?? ''
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 let made = 0
 const CITED = '<p id="blk-1">Shown <span data-citation="" data-ref-id="smith"></span> before.</p>'
-/** A document with one cited item, opened by a person when it is to be live. */
+/** Puts a document with one cited item, and opens it as a person when it is to be live. */
 async function document(isLive: boolean): Promise<{ readonly docId: string } & Disposable> {
   const docId = `cited-${++made}`
   await relay.rest({ sub: 'ann' }).putDocument(docId, {
@@ -62,7 +62,7 @@ describe.each([
   ['cold', false],
   ['live', true],
 ] as const)('references of a %s document', (_, isLive) => {
-  it('[TOOL-add_reference] [REF-3] [REF-4] [REF-5] [REF-12] add_reference resolves a DOI and adds it before the given items, and names items that exist already', async () => {
+  it('[TOOL-add_reference] [REF-3] [REF-4] [REF-5] [REF-12] add_reference resolves a DOI, adds given items and names existing ones', async () => {
     using made = await document(isLive)
     const { docId } = made
     const items = [{ id: 'mine', DOI: 'https://doi.org/10.1000/good' }, { id: 'new' }, { id: 'other', DOI: 'doi:10.1000/s' }]
@@ -93,7 +93,7 @@ describe.each([
     ['broken', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
     ['cut', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
   ])(
-    '[REF-5] [REF-11] a resolver that answers %s fails the call with %s, and no given item is added',
+    '[REF-5] [REF-11] a resolver answer of %s fails the call with %s, and no given item is added',
     async (doi, code, facts) => {
       using made = await document(isLive)
       const { docId } = made
@@ -103,7 +103,7 @@ describe.each([
     },
   )
 
-  it('[TOOL-update_reference] [TOOL-delete_reference] [REF-6] [REF-7] [REF-8] update_reference changes an item; delete_reference refuses a cited one unless forced, and never changes the text', async () => {
+  it('[TOOL-update_reference] [TOOL-delete_reference] [REF-6] [REF-7] [REF-8] a cited item is deleted only by force, without a change of the text', async () => {
     using made = await document(isLive)
     const { docId } = made
     expect(await ann.call('update_reference', { docId, id: 'smith', item: { title: 'T', DOI: null } })).toMatchObject({
@@ -128,7 +128,7 @@ describe.each([
   })
 })
 
-it('[REF-5] [MCP-3] no resolver is asked for a document the caller cannot write, nor for text that is not a DOI', async () => {
+it('[REF-5] [MCP-3] no resolver is asked for a document that the caller cannot write, or for text without a DOI', async () => {
   using made = await document(false)
   const before = asked.length
   const doi = '10.1000/fresh'
@@ -137,7 +137,7 @@ it('[REF-5] [MCP-3] no resolver is asked for a document the caller cannot write,
   expect(asked.length).toBe(before)
 })
 
-it('[REF-2] [YDOC-5] a person with the document open sees each added item, and items that another person changes are kept', async () => {
+it('[REF-2] [YDOC-5] a person with the document open gets each added item, and items that others change are kept', async () => {
   using made = await document(true)
   const person = relay.sync(made.docId, { sub: 'ann', role: 'member' })
   await saved(person)

@@ -5,9 +5,9 @@ import { type RelayUnderTest, saved, startRelayUnderTest, until } from '../relay
 import { storedRows } from '../store-file.ts'
 
 const ANN = { sub: 'ann', role: 'member' } as const
-/** What is committed is answered so much later: time enough to see the commit and to kill. */
+/** Holds each answer for 1.5 s after its commit, which is enough time to see the commit and to kill the relay. */
 const LATE = { RELAY_WRITES_PER_SEC: '0', RELAY_TEST_HOOKS: '1', RELAY_TEST_ANSWER_HOLD_MS: '1500' }
-/** Housekeeping commits too, and is waited for. */
+/** Generous, because the write may have to wait for commits of housekeeping. */
 const LONG_MS = 40_000
 
 let relay: RelayUnderTest
@@ -19,7 +19,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 const agent = () => mcpAgent(relay.mcpUrl, relay.token(ANN))
 const remembered = (): number => storedRows(relay, 'select request from remembered_writes').length
 
-/** Calls a tool of a relay that is killed when the write is committed and its answer is not. */
+/** Calls a tool, and kills the relay after the commit of the write and before its answer. Restarts the relay. */
 async function callAndKill(tool: string, args: Readonly<Record<string, unknown>>): Promise<void> {
   const before = remembered()
   const ann = await agent()

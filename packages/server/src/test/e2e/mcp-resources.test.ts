@@ -48,13 +48,13 @@ async function connect(mode: 'legacy' | 'auto', claims = ANN): Promise<Watching>
 async function subscribe({ client }: Watching, mode: 'legacy' | 'auto', uris: readonly string[]): Promise<void> {
   if (mode === 'auto') await client.listen({ resourceSubscriptions: [...uris], resourcesListChanged: true })
   else for (const uri of uris) await client.subscribeResource({ uri })
-  // What the pages and the list are before the first change is read now, before the same is answered here.
+  // Reads the list and the pages before the first change, so that the changes are compared with this state.
   await client.listResources()
   for (const uri of uris) await client.readResource({ uri })
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-/** That it is half a second is held by `watches.test.ts` with a clock of its own; here others share the processor. */
+/** Half a second is checked with a fake clock in `watches.test.ts`; here other tests use the processor too. */
 const SOON_MS = 1_000
 
 function bodyOf(name: string, text = 'hello') {
@@ -70,7 +70,7 @@ function bodyOf(name: string, text = 'hello') {
 
 const put = async (id: string, body: object, claims = ANN) => relay.rest(claims).putDocument(id, body as never)
 
-/** Those of a build whose tools do not draw. [SKILL-4] */
+/** The recipes of a build without drawing tools. [SKILL-4] */
 const RECIPES = new Set([
   ...['architecture-rfc', 'document-codebase-module', 'diagram-from-description', 'meeting-notes-to-doc'],
   ...['attach-files', 'edit-tables', 'research-writeup'],
@@ -107,7 +107,7 @@ describe('resources', () => {
     expect(svg.text).toMatch(/^<svg [^]*<\/svg>$/)
   })
 
-  it('[RES-8] reading an unreadable resource answers the same as reading a missing one', async () => {
+  it('[RES-8] reading an unreadable resource answers like reading a missing one', async () => {
     await put('secret', bodyOf('Secret'))
     await using reader = await connect('auto', { sub: 'eve', role: 'member' })
     const refusal = (uri: string) =>
@@ -223,7 +223,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     expect(relay.logLines.join('')).not.toContain('mcp.watch_failed')
   })
 
-  it('[RES-10] [RES-11] live edits of people and tools notify at most once a second and once at the end, canvas and prose separately', async () => {
+  it('[RES-10] [RES-11] live edits notify at most once a second and once at the end, canvas and prose separately', async () => {
     const id = `live-${mode}`
     await put(id, bodyOf('Live'))
     await using watching = await connect(mode)
@@ -238,7 +238,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     const startMs = performance.now()
     const took = stopwatch()
     let firstMs = Infinity
-    // More than two seconds, and as long as it takes to be told twice where the machine is busy.
+    // Runs for more than two seconds, and on a busy machine until two notifications have come.
     while (performance.now() - startMs < 2_300 || watching.of(a).length < 2) {
       text.insert(text.length, 'x')
       await pause(50)
@@ -251,7 +251,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     const times = watching.of(a).map(({ atMs }) => atMs)
     expect(firstMs).toBeLessThan(SOON_MS)
     expect(times.length).toBeGreaterThanOrEqual(3)
-    // At most one in each second that has begun, and one at last.
+    // At most one notification in each second that has begun, and one at the end.
     expect(times.length).toBeLessThanOrEqual(Math.ceil((performance.now() - startMs) / 1_000) + 1)
     expect([watching.of(b), watching.of(canvas)]).toEqual([[], []])
     const [content] = (await watching.client.readResource({ uri: a })).contents
@@ -266,7 +266,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     expect(watching.of(a)).toEqual([])
   })
 
-  it('[RES-10] [RES-11] tool writes of this and other sessions notify, cold and live', async () => {
+  it('[RES-10] [RES-11] tool writes of this and other sessions cause notifications, cold and live', async () => {
     const id = `tools-${mode}`
     await put(id, bodyOf('Tools'))
     await using watching = await connect(mode)
@@ -274,7 +274,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     await subscribe(watching, mode, [document, a, b])
     const other = await mcpAgent(relay.mcpUrl, relay.token(ANN))
     const own = async (args: object) => {
-      // The page is replaced whatever others wrote meanwhile. [AG-24]
+      // `replace` replaces the page whatever others wrote meanwhile. [AG-24]
       const written = { docId: id, replace: true, ...args }
       const { isError } = await watching.client.callTool({ name: 'service_set_prose', arguments: written })
       expect(isError).toBe(false)
@@ -303,7 +303,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
     editor.destroy()
   })
 
-  it('[RES-10] [RES-12] a restore and a deletion notify those who could read the document, and a new share notifies its readers', async () => {
+  it('[RES-10] [RES-12] a restore and a deletion notify former readers, and a new share notifies its readers', async () => {
     const pat = { sub: `pat-${mode}`, role: 'member' }
     const id = `restored-${mode}`
     const rest = relay.rest(pat)
@@ -355,7 +355,7 @@ describe.concurrent.each(['legacy', 'auto'] as const)('resource notifications, c
   })
 
   it('[RES-12] new, deleted and renamed documents notify those who may read them', async () => {
-    // Nobody else's documents are told to this one.
+    // A person of its own, who gets no notifications about documents of others.
     const nel = { sub: `nel-${mode}`, role: 'member' }
     await using watching = await connect(mode, nel)
     await using stranger = await connect(mode, { sub: 'eve', role: 'member' })

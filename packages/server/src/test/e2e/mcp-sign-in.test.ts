@@ -13,7 +13,7 @@ import { startRelayUnderTest } from '../relay-under-test.ts'
 
 const CALLBACK = 'http://127.0.0.1:45678/callback'
 
-/** What the official clients keep for their user: the registration, the tokens, and the address where the user signs in. */
+/** What an official client stores for its user: the registration, the tokens, and the address at which the user signs in. */
 function keeper() {
   const kept = {
     client: undefined as unknown,
@@ -38,7 +38,7 @@ function keeper() {
   return { kept, provider }
 }
 
-/** What comes back to the client when `person` signs in. */
+/** Returns the query with which the issuer redirects to the client after `person` signed in. */
 async function signedIn(address: URL | null, person: string): Promise<URLSearchParams> {
   if (address === null) throw new Error('nobody was sent to sign in')
   address.searchParams.set('login_hint', person)
@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
 }
 
 it.each(['local', 'public'] as const)(
-  '[MCP-21] [MCP-23] [MCP-24] [MCP-57] official clients sign a person in with nothing but the endpoint address, %s',
+  '[MCP-21] [MCP-23] [MCP-24] [MCP-57] official clients sign a person in with only the endpoint address, %s',
   async (expose) => {
     const port = await freePort()
     const resource = `http://127.0.0.1:${port}/mcp`

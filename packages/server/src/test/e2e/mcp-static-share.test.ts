@@ -63,7 +63,7 @@ describe.each(await storesUnderTest())('documents of the static token on $name',
         const { hits } = (await answer.json()) as { readonly hits: readonly { readonly docId: string }[] }
         return hits.some((hit) => hit.docId === docId)
       }
-      // The index takes a new document in a moment later.
+      // The search index contains a new document only after a moment.
       if (level === 'none') expect(await isFound()).toBe(false)
       else await until('the document in the index', isFound)
       const isWriter = level === 'edit' || level === 'owner'
@@ -104,7 +104,7 @@ describe.each(await storesUnderTest())('documents of the static token on $name',
       expect(told()[0]).toMatchObject({ metadata: { access: level } })
     })
 
-    it('[AG-89] a member of the workspace next door gets nothing', async () => {
+    it('[AG-89] a member of another workspace gets nothing', async () => {
       const eve = relay.rest({ sub: 'eve', claims: { wsp: [{ id: 'next-door', role: 'owner' }] } })
       expect(await failure(eve.getDocument(docId))).not.toBe('done')
       expect(await failure(eve.listDocuments())).not.toBe('done')

@@ -46,7 +46,7 @@ function type(editor: Editor, id: string, letter: string): void {
   editor.dispatch(editor.state.tr.insertText(letter, end))
 }
 
-/** Changes all around the cell in the second row and column of a table, which stays where it is and what it is. */
+/** Changes around the cell in the second row and column of a table. None moves the cell for good or changes it. */
 const CHANGES: readonly Members[] = [
   { op: 'addRow', row: 1 },
   { op: 'addColumn', col: 1 },
@@ -55,7 +55,7 @@ const CHANGES: readonly Members[] = [
   { op: 'moveRow', from: 3, to: 2 },
   { op: 'moveColumn', from: 3, to: 2 },
   { op: 'moveRow', from: 2, to: 3 },
-  // The line before passes it, and comes back.
+  // Moves the first row past the cell and back.
   { op: 'moveRow', from: 0, to: 1 },
   { op: 'moveRow', from: 1, to: 0 },
   { op: 'moveColumn', from: 0, to: 1 },

@@ -24,7 +24,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 const LARGE = 'x'.repeat(1_048_577)
 const at = { pageId: 'p' }
 
-/** What shows in the arguments themselves, on a document that is not there and to callers who may not write. */
+/** Errors that show in the arguments alone, also for a missing document and a caller without the right to write. */
 const FLAWS: readonly (readonly [tool: string, args: Members, code: string, argument?: string])[] = [
   ['get_prose', { id: 'b' }, 'ERR_BAD_ARGUMENT', 'pageId'],
   ['get_prose', { ...at, id: 'b', index: 0 }, 'ERR_BAD_ARGUMENT', 'index'],
@@ -73,14 +73,14 @@ const FLAWS: readonly (readonly [tool: string, args: Members, code: string, argu
 
 describe('the order of checks', () => {
   it.each(FLAWS.map(([tool, args, code, argument]) => ({ tool, args, expected: { code, ...(argument && { argument }) } })))(
-    '[MCP-3] an error in the arguments of $tool is reported before document and right are checked: $expected.code, %#',
+    '[MCP-3] an argument error of $tool is reported before document and right are checked: $expected.code, %#',
     async ({ tool, args, expected }) => {
       for (const agent of [ann, viewer]) expect(await agent.refused(tool, { docId: 'never', ...args })).toMatchObject(expected)
     },
   )
 })
 
-/** What the rows say is refused, as far as it shows without a document. */
+/** The refusals of the tool rows that show without a document. */
 const ROW_FLAWS = TOOL_ROWS.flatMap((row) =>
   Object.entries(row.errors).flatMap(([code, args]) =>
     args !== null && row.bucket === 'write' && row.flaw?.(args) ? [{ name: row.name, code, args }] : [],
@@ -102,7 +102,7 @@ interface Schema {
   readonly minItems?: number
 }
 
-/** A value that a schema takes. */
+/** Returns a value that a schema accepts. */
 function fitting(name: string, { type, enum: choices, items, minItems = 0, properties, required = [] }: Schema): unknown {
   const known: Members = { docId: 'doc', pageId: 'p', id: 'b', dryRun: true }
   if (Object.hasOwn(known, name)) return known[name]
@@ -112,45 +112,45 @@ function fitting(name: string, { type, enum: choices, items, minItems = 0, prope
   return type === 'integer' || type === 'number' ? 1 : type === 'boolean' ? false : 'x'
 }
 
-/** Arguments for which their tools have codes of their own. */
+/** Arguments that their tools refuse with codes of their own. */
 const JUDGED_BY_TOOL = ['update_reference.item']
 
 const takesText = ({ type, enum: choices }: Schema): boolean => choices === undefined && [type].flat().includes('string')
 
-/** Values of every kind but those that a schema takes. */
+/** Returns values of every type that a schema does not accept. */
 function misfitting(schema: Schema): readonly unknown[] {
   const { type, enum: choices } = schema
   const isNumber = type === 'integer' || type === 'number'
   return [
     ...[{}, { a: 1 }].filter(() => type !== 'object'),
     ...[[], ['x']].filter(() => type !== 'array'),
-    // JSON of the right type and empty text are read. [AG-93]
+    // A JSON text of the right type and an empty text are accepted. [AG-93]
     ...(takesText(schema) ? [] : ['x', '__proto__', ...(isNumber ? [] : ['1']), ...(type === 'boolean' ? [] : ['true'])]),
     ...(isNumber ? [] : [0, -1, 1.5]),
     ...(type === 'boolean' ? [] : [true, false]),
     ...(type === 'integer' ? [1.5, -1e-9] : []),
-    // Some choices are capital letters anyway.
+    // Some choices are already in capital letters.
     ...(choices ?? [])
       .slice(0, 1)
       .flatMap((one) => [`${one},${one}`, `${one} `, ...(one === one.toUpperCase() ? [] : [one.toUpperCase()])]),
   ]
 }
 
-/** Texts that a text argument may be given. */
+/** Unusual values for a text argument. */
 const STRANGE = ['', ' ', '\u0000', '@0', '@999999999', '__proto__', 'constructor', '../x', '🙂'.repeat(200), 'x'.repeat(300_000)]
 
-/** The code of each call of a tool with one argument in another's place; every answer fits the schema of the tool. */
+/** Returns the code of each call of a tool. Checks every answer against the output schema. */
 async function codesOf(tool: string, calls: readonly Members[]): Promise<readonly Members[]> {
   return Promise.all(calls.map(async (args) => (await ann.answer(tool, args)).result))
 }
 
 describe('the arguments of every tool', () => {
-  it('[TOOL-6] [TOOL-9] [MCP-53] an argument of a wrong type is refused by its name, and unusual texts get an answer of the tool', async () => {
+  it('[TOOL-6] [TOOL-9] [MCP-53] an argument of a wrong type is refused by its name, and unusual texts get a valid answer', async () => {
     const wrong: string[] = []
     for (const { name, inputSchema } of ann.tools) {
       const tool = String(name).slice('service_'.length)
       const { properties = {}, required = [] } = inputSchema as Schema
-      // What writes is only tried.
+      // Tools that write run as dry runs.
       const names = [...required, ...(Object.hasOwn(properties, 'dryRun') ? ['dryRun'] : [])]
       const right = Object.fromEntries(names.map((each) => [each, fitting(each, properties[each] ?? {})]))
       for (const [argument, schema] of Object.entries(properties)) {
@@ -175,13 +175,13 @@ describe('the arguments of every tool', () => {
     expect(relay.logLines.filter((line) => line.includes('mcp.tool_failed'))).toEqual([])
   })
 
-  it('[TOOL-6] null for an optional argument acts as if it were absent', async () => {
+  it('[TOOL-6] null for an optional argument counts as absent', async () => {
     for (const { name, inputSchema } of ann.tools) {
       const tool = String(name).slice('service_'.length)
       if (tool === 'create_document') continue
       const { properties = {}, required = [] } = inputSchema as Schema
       const dry = Object.hasOwn(properties, 'dryRun') ? { dryRun: true } : {}
-      // Whoever waits for a change without saying how long waits half a minute.
+      // Without `timeoutSecs` this tool waits half a minute.
       const soon = tool === 'wait_for_change' ? { timeoutSecs: 1 } : {}
       const given = Object.fromEntries(required.map((each) => [each, fitting(each, properties[each] ?? {})]))
       const right = { ...given, ...dry, ...soon }

@@ -59,7 +59,7 @@ afterAll(async () => {
 })
 
 type Caller = 'ann' | 'bob' | 'viewer' | 'small' | 'poor' | 'reader'
-/** The facts are all members besides code and message. */
+/** A refused call. Facts are all members of the refusal besides code and message. */
 type Row = readonly [code: string, facts: string, tool: string, args: Members, caller?: Caller]
 
 const p = { pageId: 'p' }
@@ -69,7 +69,7 @@ const first = { ...p, tableIndex: 0 }
 const LARGE = 'x'.repeat(1_048_577)
 const HASH = 'ab'.repeat(32)
 
-/** Of any document that holds the body. */
+/** Refusals that hold for any document with the sample body. */
 const OF_DOCUMENTS: readonly Row[] = [
   ['ERR_BAD_ARGUMENT', 'argument expected got', 'get_page', { pageId: 'c', limit: 'x' }],
   ['ERR_BAD_ARGUMENT', 'argument expected got', 'get_page', { pageId: 'c', limit: 0 }],
@@ -194,7 +194,7 @@ describe('refused tool calls', () => {
       expect(await agents.ann.call('get_document', { docId })).toMatchObject({ name: 'T', serverVersion: 1 })
   })
 
-  it('[TOOL-25] [TOOL-22] ERR_CURSOR_EXPIRED and ERR_REQUEST_ID_REUSED are answered after the calls that cause them', async () => {
+  it('[TOOL-25] [TOOL-22] ERR_CURSOR_EXPIRED and ERR_REQUEST_ID_REUSED follow the calls that cause them', async () => {
     const at = { docId: 'one-page', pageId: 'p' }
     const insert = { ...at, content: 'x', id: 'blk-1', requestId: 'r1' }
     await agents.ann.call('insert_block', insert)
@@ -211,10 +211,10 @@ describe('refused tool calls', () => {
   })
 })
 
-/** Facts that tell a program what a model has no use for in words. */
+/** Facts for programs, which the message for a model omits. */
 const SILENT = new Set(['role', 'source', 'deleted', 'toolset', 'rowspan', 'colspan'])
 
-/** The texts and numbers in a fact, without silent members. */
+/** Returns the texts and numbers in a fact, without the silent members. */
 function scalarsOf(fact: unknown): readonly string[] {
   if (Array.isArray(fact)) return fact.flatMap(scalarsOf)
   if (typeof fact !== 'object') return [String(fact)]

@@ -12,7 +12,7 @@ let bea: McpAgent
 
 const agent = (sub: string, role: string, search = '') => mcpAgent(relay.mcpUrl, relay.token({ sub, role }), search)
 
-/** Longer than one answer may be. */
+/** A text that is longer than one answer may be. */
 const HUGE = 'ä'.repeat(42_000)
 const hash = (i: number) => i.toString(16).padStart(64, '0')
 const BODY = {
@@ -68,7 +68,7 @@ interface ListedOf {
 }
 
 const texts = (list: unknown): readonly string[] => (list as readonly unknown[]).map((item) => JSON.stringify(item))
-/** The blocks of a page or of pages, each with the page that it stands on. */
+/** Returns the blocks of one or several pages, each with the id of its page. */
 const blocks = ({ page, pages = [page] }: Members): readonly string[] =>
   (pages as readonly { readonly id: string; readonly content: string }[]).flatMap(({ id, content }) =>
     (content.match(/<(p|h1|hr)\b.*?(?=<p|<h1|<hr|$)/gs) ?? ['']).map((block) => `${id}: ${block}`),
@@ -117,7 +117,7 @@ describe('paged lists of a document', () => {
         for (const page of pages) {
           const items = itemsOf(page)
           expect(items.length).toBeLessThanOrEqual(limit ?? 1_000)
-          // One that is too long for an answer comes alone.
+          // An item that is too long for an answer comes alone.
           if (items.length > 1) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(80_000)
         }
       }

@@ -34,7 +34,7 @@ const content = (name: string) => ({
   fields: { fields: { client: { name: 'client', value: 'Ada' } }, order: ['client'] },
 })
 
-/** Puts the document and, when it is to be live, opens it. */
+/** Puts the document, and opens it when it is to be live. */
 async function opened(docId: string, isLive: boolean): Promise<Disposable> {
   await relay.rest({ sub: 'ann' }).putDocument(docId, content('T'))
   if (!isLive) return { [Symbol.dispose]() {} }
@@ -44,7 +44,7 @@ async function opened(docId: string, isLive: boolean): Promise<Disposable> {
 }
 
 const at = { pageId: 'one' }
-/** One call after the other, the last results of which tell most. */
+/** A sequence of calls, whose last results depend on all earlier ones. */
 const STORY: readonly (readonly [tool: string, args: Members])[] = [
   ['set_prose', { ...at, id: 'blk-p', content: 'New *text* with <mark>marks</mark><blink>no</blink>' }],
   ['insert_block', { ...at, content: '- a\n- b', anchor: 'Item', side: 'before' }],
@@ -85,7 +85,7 @@ describe('laws of all tools', () => {
     }
     const [cold, live] = [await tell('cold-story', false), await tell('live-story', true)]
     for (const i of STORY.keys()) expect(comparable(live[i], 'live-story')).toBe(comparable(cold[i], 'cold-story'))
-    // Six of the calls ask for what is not there.
+    // Six of the calls name something that does not exist.
     expect(cold.filter(([, isError]) => isError === true).length).toBeGreaterThanOrEqual(4)
   })
 
@@ -114,9 +114,9 @@ describe('laws of all tools', () => {
     const codes = new Set<string>()
     for (const tool of ann.tools) {
       const name = String(tool['name']).slice('service_'.length)
-      // A document that is gone would tell nothing more.
+      // A deleted document would make all later calls fail alike.
       const keep = name === 'delete_document' ? { dryRun: true } : name === 'wait_for_change' ? { timeoutSecs: 1 } : {}
-      // A call that waits takes its time, however many of them there are.
+      // Each call of this tool waits, so there are fewer of them.
       const numRuns = name === 'wait_for_change' ? 5 : 25
       for (const args of fc.sample(argsOf(tool['inputSchema'] as Members), { seed: 7, numRuns })) {
         const { result, isError } = await ann.answer(name, { ...args, ...keep })
@@ -152,7 +152,7 @@ const WORDS = [
 ]
 const text = fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 12, unit: anyCharacter }))
 
-/** Arguments that mostly fit a schema. */
+/** Generates arguments that mostly fit a schema. */
 function argsOf(schema: Members): fc.Arbitrary<Members> {
   const properties = Object.entries(schema['properties'] as Readonly<Record<string, Members>>)
   const required = (schema['required'] ?? []) as readonly string[]

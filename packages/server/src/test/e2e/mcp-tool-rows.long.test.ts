@@ -23,7 +23,7 @@ const takes = ({ inputSchema }: ToolRow, argument: string): boolean =>
   Object.hasOwn((inputSchema as unknown as ArgumentsSchema).properties, argument)
 
 let documents = 0
-/** A sample document for one call, opened by a person when it is to be live. */
+/** Puts a sample document for one call, and opens it as a person when it is to be live. */
 async function sample(isLive: boolean): Promise<{ readonly docId: string } & Disposable> {
   const docId = `sample-${++documents}`
   await relay.rest({ sub: 'ann' }).putDocument(docId, SAMPLE_DOCUMENT)
@@ -33,7 +33,7 @@ async function sample(isLive: boolean): Promise<{ readonly docId: string } & Dis
   return { docId, [Symbol.dispose]: () => person.destroy() }
 }
 
-/** All that can be read of a document. */
+/** Reads everything of a document by tools. */
 async function contentOf(docId: string): Promise<readonly unknown[]> {
   const { isError, result } = await ann.answer('get_document', { docId })
   if (isError) return [result]
@@ -46,14 +46,14 @@ async function contentOf(docId: string): Promise<readonly unknown[]> {
   ]
 }
 
-/** The document as REST answers it: whether something was written takes one call instead of one for each read of the tools. */
+/** Reads the document by REST: one request shows whether something was written, without a call of each read tool. */
 async function stored(docId: string): Promise<readonly [number, string]> {
   const headers = { authorization: `Bearer ${relay.token({ sub: 'ann' })}` }
   const response = await relay.fetch(`/api/docs/${docId}`, { headers })
   return [response.status, await response.text()]
 }
 
-/** The answer of a dry run, which leaves the document as it was. */
+/** Runs a call as a dry run, checks that the document stays unchanged, and returns the answer. */
 async function triedFirst(row: ToolRow, call: Members): Promise<Members> {
   const docId = String(call['docId'])
   const before = await stored(docId)
@@ -69,7 +69,7 @@ const ERRORS = TOOL_ROWS.flatMap((row) =>
 
 describe('the examples of the tool rows', () => {
   it.each(EXAMPLES.filter(({ row }) => takes(row, 'docId')))(
-    '[CONC-1] [CONC-2] [TOOL-5] [TOOL-21] example $i of $name gives the same result cold and live, and its dry run the same result without a write',
+    '[CONC-1] [CONC-2] [TOOL-5] [TOOL-21] example $i of $name gives one result cold, live and as a dry run without a write',
     async ({ row, args }) => {
       const told = []
       for (const isLive of [false, true]) {

@@ -23,7 +23,7 @@ async function textOf(agent: McpAgent, page: object): Promise<string> {
 
 describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   let relay: RelayUnderTest
-  /** With the static token, and a member with a token of the issuer. */
+  /** An agent with the static token, and a member with a token of the issuer. */
   let host: McpAgent
   let ann: McpAgent
 
@@ -74,7 +74,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect(stored).toMatchObject({ ownerId: 'service:mcp', ownerName: 'MCP integration' })
     })
 
-    it('[CONC-2] [TOOL-15] [TOOL-16] an agent writes a cold document, reads it back, and each answer says what was written', async () => {
+    it('[CONC-2] [TOOL-15] [TOOL-16] an agent writes and reads a cold document, and each answer shows the result', async () => {
       const at = await created(ann, 'cold')
       const set = await ann.call('set_prose', {
         ...at,
@@ -119,7 +119,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       expect((await textOf(ann, at)).trim()).toBe('')
     })
 
-    it('[TOOL-22] an agent repeats a call whose answer it did not get', async () => {
+    it('[TOOL-22] a repeat of a call whose answer was lost returns the first answer', async () => {
       const once = await ann.call('create_document', { name: 'once', requestId: 'r1' })
       expect(await ann.call('create_document', { name: 'once', requestId: 'r1' })).toEqual({ ...once, replayed: true })
       expect(await ann.refused('create_document', { name: 'other', requestId: 'r1' })).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('an agent beside a person who types', () => {
-    it('[CONC-2] [CONC-4] [CONC-8] [PRES-1] an agent and a person who types keep their words, and the person sees those of the agent at once', async () => {
+    it('[CONC-2] [CONC-4] [CONC-8] [PRES-1] an agent and a typing person keep their words, and the person sees the agent at once', async () => {
       const at = await created(ann, 'shared')
       await ann.call('set_prose', { ...at, content: 'Of the agent.\n\nOf the person.' })
       const cold = await textOf(ann, at)
@@ -222,7 +222,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('refused calls', () => {
-    it('[MCP-27] unknown, foreign and deleted documents are not found, and only a deleted one of the own workspace is reported as deleted', async () => {
+    it('[MCP-27] unknown, foreign and deleted documents are not found; only a deleted one of the own workspace is named so', async () => {
       const { docId } = await created(ann, 'gone')
       expect(await ann.call('delete_document', { docId })).toEqual({ deleted: docId })
       const message = expect.any(String)
@@ -242,7 +242,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       ])
     })
 
-    it('[MCP-25] [MCP-26] a caller without the right is told which right is missing', async () => {
+    it('[MCP-25] [MCP-26] the refusal of a caller without a right names the missing right', async () => {
       const { docId, pageId } = await created(ann, 'private')
       const bob = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'bob', role: 'member' }))
       const eve = await mcpAgent(relay.mcpUrl, relay.token({ sub: 'eve', role: 'viewer' }))
@@ -290,7 +290,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
   })
 
   describe('lists and files', () => {
-    it('[TOOL-24] [TOOL-25] a list continues where it was cut, but a content cursor only in the version that was read', async () => {
+    it('[TOOL-24] [TOOL-25] a list continues where it ended, but a content cursor is valid only in its version', async () => {
       for (let i = 0; i < 5; i++) await created(ann, `paged ${i}`)
       const names: unknown[] = []
       let cursor: unknown
@@ -315,7 +315,7 @@ describe.each(await storesUnderTest())('tools on $name', ({ env, remove }) => {
       })
     })
 
-    it('[FILE-1] [FILE-3] [FILE-4] [TOOL-get_storage] files are listed together with the storage used by the workspace, and small ones are returned inline', async () => {
+    it('[FILE-1] [FILE-3] [FILE-4] [TOOL-get_storage] files are listed with the used storage, and small ones are returned inline', async () => {
       const bytes = new TextEncoder().encode('the bytes of a file')
       const hash = await relay.rest({ sub: 'ann' }).uploadBlob(bytes, 'application/octet-stream')
       const missing = 'f'.repeat(64)

@@ -17,7 +17,7 @@ const BODY = {
 const ANN = { sub: 'ann', role: 'member' } as const
 
 let documents = 0
-/** Runs a test on a stored document and on one that a person has open. */
+/** Runs a test on a stored document, and on a document that a person has open. */
 async function coldAndLive(test: (docId: string) => Promise<void>): Promise<void> {
   for (const isLive of [false, true]) {
     const docId = `callers-${++documents}`
@@ -31,10 +31,10 @@ async function coldAndLive(test: (docId: string) => Promise<void>): Promise<void
 
 type Session = Awaited<ReturnType<typeof mcpSession>>
 
-/** A new session of Ann's one client. */
+/** Opens a new session of the same client of Ann. */
 const session = (caller?: string): Promise<Session> => mcpSession(relay.mcpUrl, relay.token(ANN), 'One client', caller)
 
-/** Sets the words of a block. */
+/** Sets the words of a block, and returns the id of the call. */
 async function set(by: Session, docId: string, id: string, content: string): Promise<string> {
   return String((await by('set_prose', { docId, pageId: 'p', id, content }))['callId'])
 }
@@ -47,7 +47,7 @@ async function wordsOf(docId: string): Promise<string> {
 }
 
 describe('undo of the last calls where one principal has several agents', () => {
-  it('[AG-68] takes back what the session itself wrote, also when another session of the same client wrote later', async () => {
+  it('[AG-68] undoes calls of its own session, also when another session of the same client wrote later', async () => {
     await coldAndLive(async (docId) => {
       const [first, second] = [await session(), await session()]
       const own = await set(first, docId, 'blk-a', 'First')
@@ -57,7 +57,7 @@ describe('undo of the last calls where one principal has several agents', () => 
     })
   })
 
-  it('[AG-72] [AG-68] the newest calls that a refusal names are those of the session alone', async () => {
+  it('[AG-72] [AG-68] the newest calls that a refusal lists are those of the session alone', async () => {
     await coldAndLive(async (docId) => {
       const [first, second] = [await session(), await session()]
       const own = await set(first, docId, 'blk-a', 'First')
@@ -68,7 +68,7 @@ describe('undo of the last calls where one principal has several agents', () => 
     })
   })
 
-  it('[AG-68] a session that follows another has no last calls, is told so, and takes those of the one before back by callId', async () => {
+  it('[AG-68] a new session has no last calls, is told so, and can undo calls of an earlier session by callId', async () => {
     await coldAndLive(async (docId) => {
       const before = await set(await session(), docId, 'blk-a', 'Before')
       const again = await session()
@@ -90,7 +90,7 @@ describe('undo of the last calls where one principal has several agents', () => 
     })
   })
 
-  it('[AG-66] [AG-73] neither the list of calls nor an answer says which session made a call', async () => {
+  it('[AG-66] [AG-73] neither the list of calls nor an answer shows which session made a call', async () => {
     const docId = `callers-${++documents}`
     await relay.rest(ANN).putDocument(docId, BODY)
     const first = await session()

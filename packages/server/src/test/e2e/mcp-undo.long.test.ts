@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** Without the id that two blocks have: undoing an undo cannot tell such blocks apart. */
+/** The sample without its duplicate block id, because undoing an undo cannot tell two blocks with one id apart. */
 const SAMPLE = JSON.parse(JSON.stringify(SAMPLE_DOCUMENT).replace('blk-x\\">on two', 'blk-y\\">on two')) as Members
 
 let documents = 0
-/** Runs a test on a stored document and on one that a person has open. */
+/** Runs a test on a stored document, and on a document that a person has open. */
 async function coldAndLive(test: (docId: string) => Promise<void>, body: Members = SAMPLE): Promise<void> {
   for (const isLive of [false, true]) {
     const docId = `undo-${++documents}`
@@ -38,7 +38,7 @@ const EXAMPLES = TOOL_ROWS.flatMap(({ name, examples, access }) =>
   access === 'edit' ? examples.map((args, i) => ({ name, i, args })) : [],
 )
 
-/** The canonical HTML of a page. */
+/** Returns the canonical HTML of a page. */
 async function htmlOf(docId: string, pageId = 'p'): Promise<string> {
   const { page: shown } = await ann.call('get_prose', { docId, pageId, format: 'html' })
   const { content } = shown as { readonly content: string }
@@ -46,7 +46,7 @@ async function htmlOf(docId: string, pageId = 'p'): Promise<string> {
   return content
 }
 
-/** What a write may change of a document: all that REST answers of it but versions and times, with canonical HTML. */
+/** Returns what a write may change of a document: the REST body without versions and times, with canonical HTML. */
 async function contentOf(docId: string): Promise<unknown> {
   const { name, pages, richTextPages, references, fields } = await relay.rest({ sub: 'ann' }).getDocument(docId)
   const prose = (richTextPages as readonly { readonly content: string }[]).map((shown) => ({
@@ -58,7 +58,7 @@ async function contentOf(docId: string): Promise<unknown> {
 
 describe('undo of a call', () => {
   it.each(EXAMPLES)(
-    '[AG-71] [AG-69] example $i of $name and its undo leave the document as it was, and the undo can be undone, cold and live',
+    '[AG-71] [AG-69] example $i of $name and its undo restore the document, and the undo can be undone, cold and live',
     async ({ name, args }) => {
       await coldAndLive(async (docId) => {
         const before = await contentOf(docId)
@@ -89,7 +89,7 @@ const TYPED = {
 }
 
 describe('undo beside others', () => {
-  it('[AG-69] [AG-70] what somebody changed since stays and is told, and the rest goes back', async () => {
+  it('[AG-69] [AG-70] an undo keeps and reports what somebody changed since, and restores the rest', async () => {
     await coldAndLive(async (docId) => {
       const content = '<p id="blk-a">New a</p><p id="blk-b">New b</p><p>More</p>'
       const { callId } = await ann.call('set_prose', { docId, ...page, content, format: 'html' })
@@ -103,7 +103,7 @@ describe('undo beside others', () => {
     }, TYPED)
   })
 
-  it('[AG-69] of a shape only what the call changed goes back, and a place that somebody chose since stays', async () => {
+  it('[AG-69] of a shape only the changes of the call are undone, and a place that somebody chose since stays', async () => {
     await coldAndLive(async (docId) => {
       const { callId } = await ann.call('update_shape', { docId, pageId: 'c', id: 's1', patch: { text: 'Two', x: 50 } })
       await ann.call('update_shape', { docId, pageId: 'c', id: 's1', patch: { x: 300 } })
@@ -114,7 +114,7 @@ describe('undo beside others', () => {
     }, TYPED)
   })
 
-  it('[AG-70] a page that somebody wrote on since stays, and when everything is kept nothing changes', async () => {
+  it('[AG-70] a page that somebody changed since stays, and when everything is kept nothing changes', async () => {
     await coldAndLive(async (docId) => {
       const made = await ann.call('add_prose_page', { docId, name: 'New', content: 'One.' })
       const blocks = made['blocks'] as readonly { readonly id: string }[]
@@ -133,7 +133,7 @@ describe('undo beside others', () => {
 })
 
 describe('which calls are undone', () => {
-  it('[TOOL-undo] [AG-68] last takes the newest calls that can still be undone, in one write, and goes further back each time', async () => {
+  it('[TOOL-undo] [AG-68] last undoes the newest undoable calls in one write, and goes further back each time', async () => {
     await coldAndLive(async (docId) => {
       const before = await htmlOf(docId)
       const calls = []
@@ -153,7 +153,7 @@ describe('which calls are undone', () => {
   })
 
   it.each([1, 2])(
-    '[AG-68] of undos of the last %i calls at the same time each takes back others, until none is left',
+    '[AG-68] concurrent undos of the last %i calls each take back other calls, until none is left',
     async (last) => {
       await coldAndLive(async (docId) => {
         const before = await htmlOf(docId)
@@ -192,7 +192,7 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
-  it('[AG-72] [AG-68] of undos of one call at the same time one takes it back, and the others are told that it was', async () => {
+  it('[AG-72] [AG-68] of concurrent undos of one call one succeeds, and the others learn that it was undone', async () => {
     await coldAndLive(async (docId) => {
       const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
       const answers = await Promise.all(Array.from({ length: 3 }, () => ann.answer('undo', { docId, callId })))
@@ -203,7 +203,7 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
-  it('[AG-72] of undos at the same time of a call that removed a list or a block without id, one brings it back and the others are told', async () => {
+  it('[AG-72] of concurrent undos of a removed list or a block without id one restores it, and the others learn that', async () => {
     const LISTED = '<p id="blk-a">Words a</p><ul><li><p>Item</p></li></ul><p>Nameless</p><p id="blk-b">Words b</p>'
     const body = { name: 'Listed', pages: [], richTextPages: [{ id: 'p', name: 'P', order: 0, content: LISTED }] }
     for (const removed of ['Item', 'Nameless']) {
@@ -222,7 +222,7 @@ describe('which calls are undone', () => {
     }
   })
 
-  it('[AG-72] [TOOL-22] an undo with a request id that is repeated gets its first answer', async () => {
+  it('[AG-72] [TOOL-22] a repeated undo with one request id gets its first answer', async () => {
     await coldAndLive(async (docId) => {
       const { callId } = await ann.call('rename_document', { docId, name: 'Other' })
       const call = { docId, callId, requestId: `undo ${docId}` }
@@ -231,7 +231,7 @@ describe('which calls are undone', () => {
     }, TYPED)
   })
 
-  it('[AG-67] a call above 1 MiB is done, says that it cannot be undone, and is refused as too large', async () => {
+  it('[AG-67] a call above 1 MiB is done, reports that it cannot be undone, and its undo is refused as too large', async () => {
     const content = Array.from({ length: 12 }, (_, i) => text(`blk-${i}`, `${i} ${'long words '.repeat(9_000)}`)).join('')
     await coldAndLive(
       async (docId) => {
@@ -244,7 +244,7 @@ describe('which calls are undone', () => {
   })
 })
 
-describe('what is kept for an undo', () => {
+describe('the records kept for an undo', () => {
   const paragraphs = (from: number, count: number): string =>
     Array.from({ length: count }, (_, i) => text(`blk-${from + i}`, `Words ${from + i}`)).join('')
   const pages = (...contents: readonly string[]): Members => ({
@@ -254,13 +254,13 @@ describe('what is kept for an undo', () => {
   })
   const asBen = () => ({ headers: { authorization: `Bearer ${relay.token({ sub: 'ben' })}` } })
 
-  it('[LIFE-19] [AG-31] before a tool removes five blocks or a page, a recovery point keeps them, though the newest point is young', async () => {
+  it('[LIFE-19] [AG-31] a recovery point is taken before a tool removes five blocks or a page, though the newest point is young', async () => {
     const ben = relay.rest({ sub: 'ben' })
     let renames = 0
     await coldAndLive(
       async (docId) => {
         const points = async () => (await ben.recoveryPoints(docId)).length
-        /** Somebody else renames the document, then the tool writes; returns how many points that adds. */
+        /** Renames the document as another person, then calls the tool. Returns how many recovery points that adds. */
         const added = async (tool: string, args: Members): Promise<number> => {
           await ben.putDocument(docId, { ...(await ben.getDocument(docId)), name: `Kept ${++renames}` })
           const before = await points()

@@ -44,11 +44,11 @@ interface Call {
   readonly tool: string
   readonly args: Members
   readonly takesDryRun: boolean
-  /** A call with a request id may be repeated. */
+  /** Whether the tool takes a request id, so that the call can be repeated. */
   readonly takesRequestId: boolean
 }
 
-/** Tools that make or end a document, or need another call before them. */
+/** Tools that create or delete a document, or need another call before them. */
 const OTHERS = new Set(['create_document', 'delete_document', 'undo'])
 const ROWS = TOOL_ROWS.filter(({ name, access, examples }) => access === 'edit' && examples.length > 0 && !OTHERS.has(name))
 const anyCall: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
@@ -58,7 +58,7 @@ const anyCall: fc.Arbitrary<Call> = fc.constantFrom(...ROWS).chain((row) =>
   }),
 )
 
-/** The rest of a call on a page that is read first, with the names that the page was read with. */
+/** A call with ids that the page was just read with. */
 interface NamedCall {
   readonly kind: keyof typeof NAMED_CALLS
   readonly picks: readonly [number, number]
@@ -137,7 +137,7 @@ interface Body extends Members {
   readonly richTextPages: readonly { readonly id: string; readonly content: string }[]
 }
 
-/** Everything that a call may change. */
+/** Reads everything that a call may change. */
 async function stateOf(docId: string): Promise<{ readonly body: Body; readonly calls: unknown }> {
   const headers = { authorization: `Bearer ${relay.token({ sub: 'ann', role: 'member' })}` }
   const body = (await relay.rest({ sub: 'ann' }).getDocument(docId)) as unknown as Body
@@ -145,7 +145,7 @@ async function stateOf(docId: string): Promise<{ readonly body: Body; readonly c
   return { body, calls }
 }
 
-/** Plays random calls on a stored document, or on one that a person has open. */
+/** Plays random calls on a stored document, or on a document that a person has open. */
 async function play(seed: number, isLive: boolean, judge: (played: Played) => void): Promise<void> {
   const docId = `laws-${seed}-${isLive}`
   await relay.rest({ sub: 'ann' }).putDocument(docId, START)
@@ -196,7 +196,7 @@ interface Played {
   readonly answer: AgentAnswer
   readonly before: Body
   readonly after: Body
-  /** The live text blocks by their ids, before and after. */
+  /** The live text blocks by their ids, before and after a call. */
   readonly nodes: ReadonlyMap<string, Y.XmlElement>
   readonly now: ReadonlyMap<string, Y.XmlElement>
 }
@@ -220,20 +220,20 @@ function nodesOf(person: SyncClient | null, body: Body): ReadonlyMap<string, Y.X
   return nodes
 }
 
-/** Ids and handles in an answer or in arguments, without stamps. */
+/** Returns the ids and handles in an answer or in arguments, without stamps. */
 function namesIn(value: unknown): ReadonlySet<string> {
   return new Set([...JSON.stringify(value).matchAll(/blk-[A-Za-z0-9_-]+|@\d+(?=[".#])/g)].map(([name]) => name))
 }
 
 const bare = (id: unknown): string => String(id).replace(/#[0-9a-z]{4}$/, '')
 
-/** Tools that change chips in blocks which they do not name. */
+/** Tools that change chips in blocks that the call does not name. */
 const CHIPS = new Set(['set_fields', 'update_reference', 'delete_reference', 'add_reference'])
-/** More with SEEDS=100. */
+/** The environment variable SEEDS sets the number of seeds. */
 const SEEDS = Array.from({ length: Number(process.env['SEEDS'] ?? 6) }, (_, i) => Number(process.env['SEED'] ?? 9_900) + i)
 
 describe('laws of all calls that write, on random calls', () => {
-  it('[AG-99] [AG-100] a failed call, a dry run and a replay change nothing; what an answer says is what a comparison finds, and nothing else changes', {
+  it('[AG-99] [AG-100] a failed call, a dry run and a replay change nothing; an answer lists exactly the changes that a comparison finds', {
     timeout: patience(60_000),
   }, async () => {
     let [exact, judged, kept] = [0, 0, 0]
@@ -266,7 +266,7 @@ describe('laws of all calls that write, on random calls', () => {
         ).toEqual(gone.sort())
       if (CHIPS.has(tool)) return
       const total = result['blocksTotal'] ?? result['removedTotal']
-      // A removal has no list of blocks: where a cell or page would be empty, it leaves an empty paragraph.
+      // A removal has no list of blocks: it leaves an empty paragraph where a cell or page would be empty.
       if (total === undefined && 'blocks' in result)
         expect(
           [...found.changed, ...found.created].filter((id) => !named.has(id) && !id.startsWith('nameless')),
@@ -277,9 +277,9 @@ describe('laws of all calls that write, on random calls', () => {
           [...frame].some((name) => named.has(name)),
           `${told} ${[...frame]}`,
         ).toBe(true)
-      // A live element cannot change its kind, so a list that becomes another list is made anew with all that is in it.
+      // A live element cannot change its kind, so a list of another kind is made anew with everything in it.
       if (tool === 'set_block') for (const frame of found.frames) for (const id of frame) named.add(id)
-      // Neither can it change its place, and a section moves with all that it holds.
+      // A live element cannot move either, and a section moves with everything in it.
       if (tool === 'restructure_outline' && args['op'] === 'move') return
       for (const [id, node] of nodes)
         if (!named.has(id) && now.has(id) && !found.changed.has(id)) {

@@ -10,7 +10,7 @@ import { storesUnderTest } from '../stores-under-test.ts'
 
 const stores = await storesUnderTest()
 
-/** As a relay of an older release leaves a store that it is running on. */
+/** Changes a store into one that a relay of an older release is running on. */
 async function forgetNewestStep(dataDir: string, storageUrl: string | undefined): Promise<void> {
   const statement = `delete from kysely_migration where name = '${Object.keys(MIGRATIONS).at(-1)}'`
   if (storageUrl === undefined) {
@@ -28,7 +28,7 @@ async function forgetNewestStep(dataDir: string, storageUrl: string | undefined)
 describe.each(stores)('commands beside a running relay, on $name', ({ env, remove }) => {
   afterAll(remove)
 
-  it('[LIFE-29] [OPS-11] migrate is refused and leaves no backup behind, and verify counts one document once', async () => {
+  it('[LIFE-29] [OPS-11] migrate is refused and leaves no backup, and verify counts a document once', async () => {
     await using relay = await startRelayUnderTest({ env })
     await relay.rest().putDocument('only', { name: 'Only' })
     const verified = await relayCommandHere(relay.dataDir, ['verify'], env)

@@ -16,7 +16,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 import { freePort } from '../nodes/nodes-under-test.ts'
 import { startTcpProxy } from '../tcp-proxy.ts'
 
-/** The relays of these tests run in this process and have no bus. */
+/** The relays run in this process, without a bus. */
 await onPostgres((url) => {
   async function startNode(
     nodeId: string,
@@ -68,7 +68,7 @@ await onPostgres((url) => {
 
   describe('relays that use one store together', () => {
     it(
-      '[OPS-2] [OPS-4] [LIFE-27] a node without its database turns red and closes its sockets, and the other one counts it as silent',
+      '[OPS-2] [OPS-4] [LIFE-27] a node without its database turns red and closes sockets, and the other counts it as silent',
       async () => {
         const { hostname, port } = new URL(url)
         await using proxy = await startTcpProxy({ host: hostname, port: Number(port || 5432) })
@@ -105,7 +105,7 @@ await onPostgres((url) => {
     )
 
     it(
-      '[CFG-10] a second relay with the node_id of a running one does not start',
+      '[CFG-10] a second relay with the node_id of a running relay does not start',
       async () => {
         const first = await startNode('same', url)
         try {

@@ -43,7 +43,7 @@ const blobsCall = (hash: string, verb: string, body?: unknown) =>
     body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } },
   )
 const finalize = (hash: string) => blobsCall(hash, 'finalize', { mimeType: 'image/png' })
-/** Asks for a URL and PUTs `sent` there. */
+/** Requests an upload URL and PUTs `sent` there. Returns the status. */
 async function put(bytes: Uint8Array, sent = bytes): Promise<number> {
   const { json } = await blobsCall(hashOf(bytes), 'upload-url', { size: bytes.byteLength, mimeType: 'image/png' })
   const headers = json['headers'] as Record<string, string>
@@ -72,7 +72,7 @@ describe('blobs in an object store', () => {
     expect(await relay.rest(MIA).blobInfo(hash)).toMatchObject({ size: 9 * MIB })
   })
 
-  it('[BLOB-3] bytes of another hash are refused and leave nothing in the store', async () => {
+  it('[BLOB-3] bytes that do not have their hash are refused and leave nothing in the object store', async () => {
     const before = await keys()
     for (const length of [1_000, 9 * MIB]) {
       const answer = await post(someBytes(length, 2), hashOf(someBytes(1, 3)))
@@ -98,7 +98,7 @@ describe('blobs in an object store', () => {
     const bytes = someBytes(5_000, 5)
     const status = await put(bytes, someBytes(5_000, 6))
     if (s3.isComplete) {
-      // The store itself refuses them.
+      // The object store itself refuses these bytes.
       expect(status).toBe(400)
       expect((await finalize(hashOf(bytes))).json).toMatchObject({ errorCode: 'OBJECT_NOT_UPLOADED' })
       return
@@ -112,7 +112,7 @@ describe('blobs in an object store', () => {
     expect((await keys()).filter((key) => !key.startsWith('blobs/'))).toEqual([])
   })
 
-  it('[BLOB-19] [OPS-2] while the store is down every blob route answers 502 and /readyz fails, and afterwards every blob is there', async () => {
+  it('[BLOB-19] [OPS-2] without its object store every blob route answers 502 and /readyz fails, and blobs are back with it', async () => {
     const bytes = someBytes(1_000, 7)
     const kept = someBytes(2_000, 8)
     expect((await post(kept)).status).toBe(204)
@@ -143,7 +143,7 @@ describe('blobs in an object store', () => {
     await until('readiness', async () => (await call('GET', '/readyz')).status === 200, 5_000)
   })
 
-  it('[BLOB-19] [BLOB-20] a relay starts while its store is down, and logs an error', async () => {
+  it('[BLOB-19] [BLOB-20] a relay starts while its object store is down, and logs an error', async () => {
     await proxy.down()
     await relay.kill()
     const before = relay.logLines.length
@@ -162,7 +162,7 @@ describe('blobs in an object store', () => {
   })
 })
 
-it('[BLOB-20] [BLOB-21] while the bucket is missing upload-url answers the code of the store, and /readyz shows it', async () => {
+it('[BLOB-20] [BLOB-21] without its bucket upload-url answers the code of the object store, and /readyz shows it', async () => {
   const url = new URL(s3.url)
   url.hostname = 'no-such-bucket'
   await using lost = await startRelayUnderTest({

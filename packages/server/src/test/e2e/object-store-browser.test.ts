@@ -8,7 +8,7 @@ import { type BrowserOrigin, CHROMIUM, NEEDS_CHROMIUM, openBrowserOrigin } from 
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.ts'
 
 const MIA = { sub: 'mia', role: 'member' }
-/** The rule that the guide tells to set, with its example of an origin. */
+/** The guide, which contains the CORS rule to set, with an example origin. */
 const GUIDE = readFileSync(new URL('../../../../../docs/object-storage.md', import.meta.url), 'utf8')
 const EXAMPLE_ORIGIN = 'https://editor.example'
 
@@ -39,7 +39,7 @@ beforeEach((context) => {
   if (CHROMIUM === null) context.skip(NEEDS_CHROMIUM)
 })
 
-/** The JSON block of the guide, for the origin of the page. */
+/** Returns the CORS rules of the guide for the origin of the page. */
 function guideRules(): CORSRule[] {
   const [, text = ''] = /```json\n(\{\s*"CORSRules"[\s\S]*?)```/.exec(GUIDE) ?? []
   return (JSON.parse(text.replaceAll(EXAMPLE_ORIGIN, editor.origin)) as { CORSRules: CORSRule[] }).CORSRules
@@ -48,7 +48,7 @@ function guideRules(): CORSRule[] {
 const setRules = (CORSRules: CORSRule[]) =>
   s3.client.send(new PutBucketCorsCommand({ Bucket: readS3Address(s3.url).bucket, CORSConfiguration: { CORSRules } }))
 
-/** What a page of the editor's origin does with a blob; each answer is a value, or the name of the error. */
+/** The blob requests of a page at the editor's origin. Each result is a value, or the name of the error. */
 const PAGE = `
 import { RelayClient } from '/packages/client/src/rest/relay-client.ts'
 export async function run({ baseUrl, token, hash, bytes }) {

@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The first request from now on meets the fault, every later one passes. */
+/** Applies the fault to the next request only. */
 function once(fault: Fault): void {
   const from = faulty.seen.length
   faulty.fault = ({ nth }) => (nth === from + 1 ? fault : null)
@@ -47,7 +47,7 @@ const PASSING = [
   { name: 'a reset connection', fault: { kind: 'reset' } },
 ] as const satisfies readonly { name: string; fault: Fault }[]
 
-describe('[BLOB-19] one passing fault of the object store', () => {
+describe('[BLOB-19] a fault of the object store that passes', () => {
   it.each(PASSING)('[BLOB-19] [OPS-11] `relay verify` gives its result after $name', async ({ fault }) => {
     once(fault)
     const run = await relayCommand(dataDir, ['verify'], env)
@@ -78,14 +78,14 @@ describe('[BLOB-19] one passing fault of the object store', () => {
 })
 
 describe('`relay verify` on an object store that fails', () => {
-  it('[OPS-11] [CFG-12] an object store that is gone is told as lost, with exit code 1 and no result, and no blob as damaged', async () => {
+  it('[OPS-11] [CFG-12] verify reports an unreachable object store with exit code 1, without a result and without damage', async () => {
     faulty.fault = () => ({ kind: 'reset' })
     const run = await relayCommand(dataDir, ['verify'], env)
     expect([run.code, run.out]).toEqual([1, ''])
     expect(run.err).toMatch(/^relay: the object store was lost, so the check is not complete/)
   })
 
-  it('[OPS-11] [BLOB-19] a blob that fails for as long as a call is tried again is read once more, and is not told as damaged', async () => {
+  it('[OPS-11] [BLOB-19] verify reads a blob once more after all retries of a call failed, and does not report it as damaged', async () => {
     let failures = 3
     faulty.fault = ({ url }) => (url.includes('x-id=GetObject') && failures-- > 0 ? { kind: 'reset' } : null)
     const run = await relayCommand(dataDir, ['verify'], env)
@@ -93,7 +93,7 @@ describe('`relay verify` on an object store that fails', () => {
     expect(run.out).toContain('1 blob; found: damage 0')
   })
 
-  it('[OPS-11] a blob that the object store cannot give, although it answers, is damage of that blob', async () => {
+  it('[OPS-11] verify reports a blob as damaged when the object store answers but cannot return it', async () => {
     faulty.fault = ({ url }) => (url.includes('x-id=GetObject') ? { kind: 'error', status: 403, code: 'AccessDenied' } : null)
     const run = await relayCommand(dataDir, ['verify'], env)
     expect(run.code).toBe(1)

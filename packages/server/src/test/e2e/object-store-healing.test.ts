@@ -39,7 +39,7 @@ afterAll(async () => {
   await s3?.[Symbol.asyncDispose]()
 })
 
-/** What a caller does with blobs. */
+/** The blob requests of a caller. */
 function as(who: TokenOptions) {
   const call: Call = rawHttp(relay, { as: who })
   const blobs = (hash: string, verb: string, body?: unknown) =>
@@ -49,7 +49,7 @@ function as(who: TokenOptions) {
       call('POST', `/api/blobs/${hashOf(bytes)}`, { body: bytes, headers: { 'content-type': 'image/png' } }),
     ticket: (bytes: Uint8Array) => blobs(hashOf(bytes), 'upload-url', { size: bytes.byteLength, ...TYPE }),
     finalize: (bytes: Uint8Array) => blobs(hashOf(bytes), 'finalize', TYPE),
-    /** Asks for a URL, PUTs the bytes there and finalizes; answers both statuses. */
+    /** Requests a URL, PUTs the bytes there and finalizes. Returns both statuses. */
     async putAndFinalize(bytes: Uint8Array<ArrayBuffer>) {
       const { json } = await this.ticket(bytes)
       if (json['exists'] === true) return ['exists']
@@ -57,7 +57,7 @@ function as(who: TokenOptions) {
       const put = await fetch(String(json['url']), { method: 'PUT', headers, body: bytes })
       return [put.status, (await this.finalize(bytes)).status]
     },
-    /** The hash of what a reader gets. */
+    /** Returns the hash of the bytes that a reader gets. */
     async served(bytes: Uint8Array): Promise<string> {
       const { json } = await blobs(hashOf(bytes), 'download-url')
       return hashOf(new Uint8Array(await (await fetch(String(json['url']))).arrayBuffer()))
@@ -81,7 +81,7 @@ const DAMAGES = {
 } as const
 const EACH_DAMAGE = Object.keys(DAMAGES) as (keyof typeof DAMAGES)[]
 
-/** A blob of workspace `first` whose object was damaged behind the relay's back. */
+/** A blob of workspace `first` whose object was damaged without the relay. */
 async function damagedBlob(damage: keyof typeof DAMAGES, length = 20_000): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = someBytes(length, ++seed)
   expect((await as(MIA).post(bytes)).status).toBe(204)
@@ -97,7 +97,7 @@ describe('a damaged object in the store', () => {
   })
 
   it.each(EACH_DAMAGE)(
-    '[BLOB-10] a damaged object is repaired by a presigned upload, because upload-url checks the bytes before it answers `exists`: %s',
+    '[BLOB-10] a damaged object is repaired by a presigned upload, because upload-url checks bytes before `exists`: %s',
     async (damage) => {
       const bytes = await damagedBlob(damage)
       expect(await as(MIA).putAndFinalize(bytes)).toEqual([200, 200])
@@ -128,7 +128,7 @@ describe('a damaged object in the store', () => {
     expect([answer.status, answer.json['errorCode']]).toEqual([404, 'OBJECT_NOT_UPLOADED'])
   })
 
-  it('[BLOB-10] upload-url notices damage also of an object that it checked before', async () => {
+  it('[BLOB-10] upload-url also notices damage of an object that it checked before', async () => {
     const bytes = someBytes(20_000, ++seed)
     await as(MIA).post(bytes)
     expect((await as(MIA).ticket(bytes)).json).toEqual({ exists: true })
@@ -154,7 +154,7 @@ it('[Q2] a ticket and a POST of the same bytes count once against the quota', as
   expect((await caller.post(someBytes(40_000, ++seed))).status).toBe(204)
 })
 
-it('[BLOB-11] finalize succeeds when the relay fails only to delete the staged object', async () => {
+it('[BLOB-11] finalize succeeds when only the deletion of the staged object fails', async () => {
   const bytes = someBytes(5_000, ++seed)
   faulty.fault = ({ method, url }) =>
     method === 'DELETE' && url.includes('/staging/') ? { kind: 'error', status: 500, code: 'InternalError' } : null
@@ -162,7 +162,7 @@ it('[BLOB-11] finalize succeeds when the relay fails only to delete the staged o
   expect(await as(MIA).served(bytes)).toBe(hashOf(bytes))
 })
 
-it('[BLOB-11] wrong bytes answer HASH_MISMATCH also when the relay fails to delete the staged object', async (context) => {
+it('[BLOB-11] wrong bytes answer HASH_MISMATCH also when the deletion of the staged object fails', async (context) => {
   if (s3.isComplete) return context.skip('a complete store refuses wrong bytes itself')
   const bytes = someBytes(5_000, ++seed)
   faulty.fault = ({ method }) => (method === 'DELETE' ? { kind: 'reset' } : null)

@@ -18,7 +18,7 @@ it('[OPS-4] relay_persist_lag_seconds returns to 0 after a PUT on a joined docum
   await saved(client)
   await until('the seeded body to be stored', async () => (await lagSeconds()) === 0)
   await relay.rest().putDocument('joined', { name: 'put over it' })
-  // Reports of the workers come twice a second: one that shows the edit, and those after it.
+  // Workers report twice a second. One report shows the edit, and a later one shows it stored.
   await until('the lag to show', async () => (await lagSeconds()) > 0, 2_000).catch(() => undefined)
   await until('the lag to end', async () => (await lagSeconds()) === 0)
   expect(client.doc.getMap('metadata').get('title')).toBe('put over it')

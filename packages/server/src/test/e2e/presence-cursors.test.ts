@@ -8,7 +8,7 @@ import { mcpAgent } from '../mcp-agent.ts'
 import { saved, until } from '../relay-under-test.ts'
 import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 
-/** People in editors on y-prosemirror with its own cursors, an agent, and the clients of the example: each is shown to the others. */
+/** People in y-prosemirror editors, an agent, and the clients of the example, each of which is shown to the others. */
 
 const ANN = { sub: 'ann', role: 'member' }
 const PAGE = 'text'
@@ -44,7 +44,7 @@ function select({ editor }: { readonly editor: Editor }, text: string): void {
   editor.dispatch(state.tr.setSelection(TextSelection.create(state.doc, from, from + text.length)))
 }
 
-it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each other in the right place', async () => {
+it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each other at the right place', async () => {
   const id = await newDocument()
   const [ann, ben] = [await opened(id, 'Ann'), await opened(id, 'Ben')]
   select(ann, 'Second')
@@ -56,7 +56,7 @@ it('[PRES-1] [WS-42] [WS-65] two people in editors see the selection of each oth
   ben.client.destroy()
 })
 
-it('[PRES-1] [AG-29] a person sees the cursor of an agent on the block it wrote, and by which call, and a client that joins later sees both cursors', async () => {
+it('[PRES-1] [AG-29] a person sees the cursor and call of an agent on its block, and a later client sees both cursors', async () => {
   const id = await newDocument()
   const ann = await opened(id, 'Ann')
   select(ann, 'Third')

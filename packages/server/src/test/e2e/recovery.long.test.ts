@@ -24,7 +24,7 @@ interface Body {
   readonly fields?: { readonly fields: Record<string, unknown> }
 }
 
-/** The recovery routes over HTTP, as a program calls them. */
+/** Calls the recovery routes over HTTP, as a program does. */
 class Caller {
   readonly relay: RelayUnderTest
   readonly claims: TokenOptions
@@ -136,7 +136,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await leave(client)
   })
 
-  it('[LIFE-22] [WS-52] [WS-54] a restore sends Deleted, then Created to everyone; the source is gone and the new document can be edited', async () => {
+  it('[LIFE-22] [WS-52] [WS-54] a restore sends Deleted, then Created to everyone; the new document can be edited', async () => {
     await ann.put('source', { name: 'Plan' })
     const [editor, watcher] = [await enter('source'), await openWire(relay)]
     watcher.auth(relay.token())
@@ -170,7 +170,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     for (const client of [editor, watcher, joined]) await leave(client)
   })
 
-  it('[LIFE-22] [LIFE-3] R-4: a restore under constant edits makes one tombstone and one new document, and the points contain every acknowledged edit', async () => {
+  it('[LIFE-22] [LIFE-3] R-4: a restore under constant edits makes one tombstone and one new document, and loses no edit', async () => {
     await ann.put('storm', { name: 'Storm' })
     await ann.put('storm', { name: 'Storm!' })
     const [calm] = await ann.points('storm')
@@ -190,7 +190,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     typing = false
     await Promise.all(work)
     const acknowledged = typists.flatMap((client, who) => {
-      // The answer to the relay's step1 was the first write of each.
+      // Each client's first write was its answer to the relay's step1.
       expect(client.syncs().filter((kind) => kind === SYNC.step1)).toHaveLength(1)
       return sent[who]?.slice(0, (client.acks().at(-1) ?? 1) - 1) ?? []
     })
@@ -223,7 +223,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     await leave(client)
   })
 
-  it('[BLOB-16] a blob that only a point references stays readable and does not count for usage until a restore references it', {
+  it('[BLOB-16] a blob that only a point references stays readable and counts for usage only after a restore', {
     timeout: patience(40_000),
   }, async () => {
     const bytes = Buffer.from(`picture ${store.name}`)
@@ -280,7 +280,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     expect((await ann.send('GET', 'docs/unknown/ydoc')).status).toBe(404)
   })
 
-  it('[LIFE-19] [LIFE-21] while somebody edits, a point is taken every interval, and a lowered limit drops the oldest points', async (context) => {
+  it('[LIFE-19] [LIFE-21] during edits a point is taken every interval, and a lowered limit drops the oldest points', async (context) => {
     if (store.name !== 'SQLite') return context.skip('the contract has it on every engine; here it takes seconds')
     await relay.stop()
     await relay.restart({ ...env, RELAY_RECOVERY_INTERVAL_SECS: '1', RELAY_RECOVERY_RING: '2' })
@@ -289,7 +289,7 @@ describe.each(await storesUnderTest())('recovery points on $name', (store: Store
     const seen = new Set<string>()
     for (let n = 0; n < 3; n++) {
       await edit(client, (doc) => doc.getMap('fields').set(`k${n}`, { name: `k${n}`, value: '' }))
-      // Read, so that the body follows at once; another second makes the next change one for a point.
+      // The read stores the body at once. After one more second the next change is due for a point.
       await ann.get('edited')
       for (const { id } of await ann.points('edited')) seen.add(id)
       await pause(1_050)

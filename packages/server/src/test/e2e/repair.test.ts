@@ -81,7 +81,7 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     expect((await command('repair', 'one-gap')).out).toContain('has nothing to repair')
   })
 
-  it('[CFG-11] [LIFE-5] the repaired document accepts edits, and gets what its clients still have', async () => {
+  it('[CFG-11] [LIFE-5] a repaired document accepts edits, and gets the updates that its clients still have', async () => {
     relay = await startRelayUnderTest({ dataDir, env: { RELAY_WRITES_PER_SEC: '0', ...env } })
     const reader = relay.sync('one-gap')
     await saved(reader)
@@ -94,7 +94,7 @@ describe.each(stores)('relay repair, on $name', ({ env, remove }) => {
     expect((await put('one-gap')).status).toBe(200)
   })
 
-  it('[CFG-11] repair of a document that a running relay has open makes the relay drop the old state', async () => {
+  it('[CFG-11] repair of a document that a running relay has open makes the relay drop its old state', async () => {
     const reader = relay.sync('two-gaps')
     await until('the sound part', () => shapesOf(reader.doc).includes('s1'))
     expect((await put('two-gaps')).status).toBe(409)

@@ -30,7 +30,7 @@ async function refused(body: unknown): Promise<[number, Record<string, unknown>]
   return [status, json]
 }
 
-/** Members with every name that a careless relay would lose, at some depth. */
+/** Members with names that a careless relay could lose, at several depths. */
 const ODD = {
   '': 'empty',
   '😀': 1,

@@ -27,7 +27,7 @@ const SHARES = [
 const BODY = { name: 'Plan', sharedWith: SHARES, richTextPages: [{ id: 'p', name: 'P', content: CONTENT }] }
 
 let documents = 0
-/** Runs a test on a stored document and on one that a person has open. */
+/** Runs a test on a stored document, and on a document that a person has open. */
 async function coldAndLive(test: (docId: string) => Promise<void>): Promise<void> {
   for (const isLive of [false, true]) {
     const docId = `calls-${++documents}`
@@ -47,7 +47,7 @@ const undo = (docId: string, callId: string, body: object = {}, as: TokenOptions
 const textOf = async (docId: string): Promise<string> => (await call('GET', `/api/docs/${docId}`)).text
 
 describe('the calls of a document over REST', () => {
-  it('[AG-73] are listed newest first without content, a page at a time, with who undid what', async () => {
+  it('[AG-73] are listed newest first without content, page by page, with who undid which', async () => {
     await coldAndLive(async (docId) => {
       const first = await write(docId, 'blk-a', 'Secret words')
       const second = await write(docId, 'blk-b', 'Other words')
@@ -67,7 +67,7 @@ describe('the calls of a document over REST', () => {
     })
   })
 
-  it('[AG-73] a limit above 100 and a cursor that no list gave are 400 with the field', async () => {
+  it('[AG-73] reject a limit above 100 and a foreign cursor with 400 and the field', async () => {
     await coldAndLive(async (docId) => {
       expect((await list(docId, '?limit=101')).json).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'limit', limit: 100 })
       expect((await list(docId, '?cursor=x')).json).toMatchObject({ errorCode: 'BAD_REQUEST', field: 'cursor' })
@@ -76,7 +76,7 @@ describe('the calls of a document over REST', () => {
 })
 
 describe('undo over REST', () => {
-  it('[AG-73] takes back what the call changed in one write of the person, keeps what others wrote since, and can be undone', async () => {
+  it('[AG-73] takes back the changes of a call in one write of the person, keeps later edits of others, and can be undone', async () => {
     await coldAndLive(async (docId) => {
       const told = await ann.call('set_prose', {
         docId,
@@ -94,7 +94,7 @@ describe('undo over REST', () => {
     })
   })
 
-  it('[AG-73] a repeat by the same caller gets the same answer, whatever was written since; another caller gets 409', async () => {
+  it('[AG-73] answers a repeat by the same caller alike, whatever was written since; another caller gets 409', async () => {
     await coldAndLive(async (docId) => {
       const callId = await write(docId, 'blk-a', 'New')
       const asked = Array.from({ length: 3 }, () => undo(docId, callId, { expectedVersion: 2 }))
@@ -109,7 +109,7 @@ describe('undo over REST', () => {
     })
   })
 
-  it('[AG-73] [AG-21] an agent that wrote the blocks is told that a person changed them', async () => {
+  it('[AG-73] [AG-21] is shown to an agent that wrote the blocks as a change by a person', async () => {
     await coldAndLive(async (docId) => {
       const callId = await write(docId, 'blk-a', 'New')
       await ann.call('get_prose', { docId, pageId: 'p' })
@@ -119,7 +119,7 @@ describe('undo over REST', () => {
     })
   })
 
-  it('[AG-73] when somebody changed everything since, nothing is written', async () => {
+  it('[AG-73] writes nothing when somebody changed everything since', async () => {
     await coldAndLive(async (docId) => {
       const callId = await write(docId, 'blk-a', 'New')
       await write(docId, 'blk-a', 'Newer')
@@ -131,7 +131,7 @@ describe('undo over REST', () => {
   it.each([
     [{ max_doc_bytes: 100 }, { status: 413, errorCode: 'DOC_TOO_LARGE', maxBytes: 100, source: 'claim' }],
     [{ quota_bytes: 100 }, { status: 507, errorCode: 'STORAGE_QUOTA', quotaBytes: 100, source: 'claim' }],
-  ])('[AG-73] an undo that grows the document is refused above %j, as a PUT is, and changes nothing', async (claim, refusal) => {
+  ])('[AG-73] is refused above %j when it grows the document, as a PUT is, and changes nothing', async (claim, refusal) => {
     await coldAndLive(async (docId) => {
       await write(docId, 'blk-a', 'Long words. '.repeat(50))
       const callId = await write(docId, 'blk-a', 'Short')
@@ -171,7 +171,7 @@ describe('undo over REST', () => {
     })
   })
 
-  it('[AG-73] [OPS-7] both routes are audited with who, what and on which document', async () => {
+  it('[AG-73] [OPS-7] is audited, like the list of calls, with caller, action and document', async () => {
     const docId = 'calls-audited'
     await call('PUT', `/api/docs/${docId}`, { body: BODY })
     const undid = await write(docId, 'blk-a', 'New')

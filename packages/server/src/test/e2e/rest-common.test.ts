@@ -19,7 +19,7 @@ afterAll(async () => {
   await listed?.[Symbol.asyncDispose]()
 })
 
-/** Every route of the service so far, with the methods a stranger may expect. */
+/** Every route of the service, with the methods that a stranger may expect. */
 const ROUTES: readonly (readonly [path: string, methods: readonly string[]])[] = [
   ['/', ['GET']],
   ['/health', ['GET']],
@@ -38,7 +38,7 @@ const ROUTES: readonly (readonly [path: string, methods: readonly string[]])[] =
   ['/api/v1/internal/revoke', ['POST']],
 ]
 
-/** A whole HTTP exchange over a bare socket. */
+/** Sends text over a bare socket and returns the whole answer. */
 function exchange(text: string): Promise<string> {
   const { hostname, port } = new URL(relay.baseUrl)
   return new Promise((resolve, reject) => {
@@ -186,7 +186,7 @@ describe('headers of every answer', () => {
     expect((await call('PUT', '/api/docs/d2', { body: {} })).headers['cache-control']).toBe('private, no-cache')
   })
 
-  it('[REST-11] with a list of origins the answer echoes a listed origin and varies by Origin, beside what else it varies by', async () => {
+  it('[REST-11] with a list of origins the answer echoes a listed origin and adds Origin to Vary', async () => {
     const other = rawHttp(listed)
     const from = async (origin: string | null, method = 'GET', path = '/api/docs/none') => {
       const asked: Record<string, string> = method === 'OPTIONS' ? { 'access-control-request-method': 'GET' } : {}

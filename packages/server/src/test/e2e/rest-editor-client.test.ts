@@ -5,7 +5,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 
 let relay: RelayUnderTest
 let call: Call
-/** Read again at every start of the relay. */
+/** The environment, which each start of the relay reads again. */
 const env: Record<string, string> = { RELAY_CORS_ORIGINS: 'https://editor.example' }
 const LIST = { name: 'L', version: 9, pages: [{ id: 'p', shapes: [{ id: 's' }] }], richTextPages: [] }
 const KEYED = { name: 'K', version: { major: 2 }, pages: { p: { id: 'p', shapes: {}, shapeOrder: [] } }, pageOrder: ['p'] }
@@ -28,7 +28,7 @@ const versions = async (id: string) => {
   return ['version' in body ? body.version : 'absent', body.serverVersion]
 }
 
-/** One live edit, materialised by the read after it. */
+/** Makes one live edit and a read, which materialises it. */
 async function edit(id: string): Promise<void> {
   const client = relay.sync(id)
   await saved(client)
@@ -39,7 +39,7 @@ async function edit(id: string): Promise<void> {
 }
 
 describe('[compat] the compat option editor_client', () => {
-  it('[CFG-2] editor_client changes only answers: documents stored under one setting are answered under the other, also with live edits in between', {
+  it('[CFG-2] editor_client changes only answers: documents stored under one setting are served under the other', {
     timeout: patience(40_000),
   }, async () => {
     for (const [id, body] of [

@@ -23,13 +23,13 @@ afterAll(async () => {
   await shared?.[Symbol.asyncDispose]()
 })
 
-/** A caller of a workspace of its own, with claims. */
+/** Returns token options for a caller in this workspace, with claims. */
 const at = (workspace: string, claims: object = {}, more: TokenOptions = {}): TokenOptions => ({
   ...more,
   wsp: [{ id: workspace, role: 'owner', ...claims }],
 })
 
-/** A body of exactly so many bytes as it is stored. */
+/** Returns a body whose stored form has exactly this many bytes. */
 function sized(id: string, bytes: number): string {
   const empty = JSON.stringify({ id, pad: '', pages: [], richTextPages: [] })
   return JSON.stringify({ id, pad: 'x'.repeat(bytes - empty.length), pages: [], richTextPages: [] })
@@ -38,7 +38,7 @@ function sized(id: string, bytes: number): string {
 const put = (as: TokenOptions, id: string, bytes: number) => there('PUT', `/api/docs/${id}`, { as, body: sized(id, bytes) })
 
 describe('max_doc_bytes', () => {
-  it('[LIFE-16] [BODY-14] [REST-14] the limit applies to the stored size, and a body one byte above it answers DOC_TOO_LARGE with size, limit and source', async () => {
+  it('[LIFE-16] [BODY-14] [REST-14] the limit applies to the stored size; one byte above it answers DOC_TOO_LARGE with size and limit', async () => {
     const as = at('size')
     const fits = await put(as, 'd', 600)
     expect([fits.status, fits.json.sizeBytes]).toEqual([200, 600])
@@ -76,7 +76,7 @@ describe('max_doc_bytes', () => {
 })
 
 describe('the storage quota', () => {
-  it('[LIFE-16] [REST-14] only a save that grows and ends above the quota is refused; an equal or smaller save and a delete always pass', async () => {
+  it('[LIFE-16] [REST-14] only a save that grows and ends above the quota is refused; smaller saves and deletes always pass', async () => {
     const as = at('quota')
     expect((await put(as, 'a', 600)).status).toBe(200)
     const refused = await put(as, 'b', 401)
@@ -112,7 +112,7 @@ describe('the storage quota', () => {
     expect(all.map(({ status }) => status).toSorted()).toEqual([...Array<number>(6).fill(200), ...Array<number>(6).fill(507)])
   })
 
-  it('[OPS-4] refusals are counted by kind', async () => {
+  it('[OPS-4] refused writes are counted by kind', async () => {
     const text = (await there('GET', '/metrics')).text
     for (const kind of ['storage', 'doc_size']) {
       const count = new RegExp(`^relay_quota_rejections_total\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1]
@@ -286,7 +286,7 @@ describe('live edits above max_doc_bytes of the writing caller', () => {
   const overCap = async () =>
     Number(/^relay_doc_over_cap_snapshots_total (\d+)$/m.exec((await there('GET', '/metrics', { as: null })).text)?.[1])
 
-  /** Types `bytes` characters as a caller with this ceiling and waits until they are in the stored body. */
+  /** Types `bytes` characters as a caller with this limit, and waits until they are in the stored body. */
   async function type(workspace: string, maxDocBytes: number, bytes: number): Promise<void> {
     const claims = { max_doc_bytes: maxDocBytes, quota_bytes: 0 }
     await there('PUT', '/api/docs/d', { as: at(workspace, claims), body: { id: 'd', pages: [], richTextPages: [] } })

@@ -21,7 +21,7 @@ interface Item {
 const items = (answer: RawAnswer): Item[] => JSON.parse(answer.text) as Item[]
 const ids = (answer: RawAnswer): string[] => items(answer).map(({ id }) => id)
 
-/** Follows `Link` from page to page; what is returned are the ids of each. */
+/** Follows `Link` from page to page and returns the ids of all. */
 async function pages(path: string, as: object, between?: (page: number) => Promise<unknown>): Promise<string[][]> {
   const all: string[][] = []
   let next: string | undefined = path
@@ -105,7 +105,7 @@ describe('lists of documents', () => {
       expect([bad, (await call('GET', `/api/docs?cursor=${bad}`, { as })).json.field]).toEqual([bad, 'cursor'])
   })
 
-  it('[BODY-15] an entry of the list shows what saving the document answered', async () => {
+  it('[BODY-15] an entry of the list equals the metadata in the answer to the PUT of the document', async () => {
     const body = {
       name: 'N',
       tags: ['a'],
@@ -149,7 +149,7 @@ describe('transfer of a document', () => {
     expect(await head('t')).toMatchObject({ ownerId: 'bob', ownerName: 'bob' })
   })
 
-  it('[REST-23] a transfer accepts the other spelling of the new owner, and one to the present owner changes nothing', async () => {
+  it('[REST-23] a transfer accepts the other spelling of the new owner; one to the present owner changes nothing', async () => {
     await call('PUT', '/api/docs/u', { as, body: {} })
     expect((await give('u', { to_user_id: 'ann' })).status).toBe(204)
     expect(await head('u')).toMatchObject({ ownerId: 'ann', serverVersion: 1, sharedWith: [] })

@@ -25,7 +25,7 @@ async function joined(body: object) {
   return {
     id,
     doc: client.doc,
-    /** Makes a live edit, waits until it is durable, and reads what REST says then. */
+    /** Makes a live edit, waits until it is durable, and returns the body from REST. */
     async after(edit: (doc: Y.Doc) => void): Promise<Body> {
       client.doc.transact(() => edit(client.doc))
       await saved(client)
@@ -47,7 +47,7 @@ function textOf(doc: Y.Doc, page: string, block: number): Y.XmlText {
   return (prose(doc, page).get(block) as Y.XmlElement).get(0) as Y.XmlText
 }
 
-/** Everything but what a live edit of a shape changes. */
+/** Returns a body without the members that a live edit of a shape changes. */
 const without = (body: Body, ...names: string[]) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
 
@@ -148,14 +148,14 @@ describe('a PUT based on an older read than the live edits', () => {
       textOf(live.doc, 't', 0).insert(0, 'LIVE ')
       textOf(live.doc, 't', 2).insert(5, ' live')
     })
-    // As a client that read version 1 sends it: it changed one word, and the second block.
+    // The PUT of a client that read version 1 and changed one word and the second block.
     await live.put(body('<p>alpha BETA gamma</p><p>2nd</p><p>third</p>'))
     const after = await live.after(() => {})
     const content = JSON.stringify(after.richTextPages).replaceAll(/<p[^>]*>/g, '<p>')
     expect(content).toContain('<p>LIVE alpha BETA gamma</p><p>2nd</p><p>third live</p>')
   })
 
-  it('[LIFE-13] a live edit not yet stored survives a PUT that leaves that part alone', async () => {
+  it('[LIFE-13] a live edit that is not stored yet survives a PUT that leaves its part unchanged', async () => {
     const shapes = [
       { id: 'a', x: 1 },
       { id: 'b', x: 1 },
@@ -173,7 +173,7 @@ describe('a PUT based on an older read than the live edits', () => {
       textOf(live.doc, 't', 1).insert(3, ' live')
       prose(live.doc, 't').push([paragraph('three')])
     })
-    // Sent at once, over the same machine but another connection: the PUT may come first or last, and the result is the same.
+    // The PUT is sent at once on another connection, so it may come before or after the edit. The result must be the same.
     await live.put(body([...shapes, { id: 'd', y: 1 }]))
     const after = await live.after(() => {})
     const found = (after.pages as { shapes: Body[] }[])[0]?.shapes.map(({ id, x }) => [id, x])
@@ -186,7 +186,7 @@ describe('a PUT based on an older read than the live edits', () => {
     for (const words of ['one', 'two live', 'three']) expect(text).toContain(words)
   })
 
-  it('[LIFE-14] [LIFE-13] what a PUT removes disappears for joined clients at once, in one transaction', async () => {
+  it('[LIFE-14] [LIFE-13] content that a PUT removes disappears for joined clients at once, in one transaction', async () => {
     using live = await joined({
       pages: [
         { id: 'p', shapes: [{ id: 'a' }] },

@@ -61,7 +61,7 @@ describe('metrics', () => {
     const first = await call('GET', '/metrics', { as: null })
     expect(first.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
     const names = (text: string) => [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`)
-    // A request is counted when its connection has taken the answer.
+    // A request is counted only when its connection has taken the answer.
     let again = first
     await until('both requests to be counted', async () => {
       again = await call('GET', '/metrics', { as: null })
@@ -126,7 +126,7 @@ describe('the log', () => {
 })
 
 describe('a key-set address that does not answer', () => {
-  it('[AUTH-10] [AUTH-12] [AUTH-15] [OPS-2] [REST-29] without keys the relay starts not ready and refuses every token, and becomes ready by itself once keys come', {
+  it('[AUTH-10] [AUTH-12] [AUTH-15] [OPS-2] [REST-29] without keys the relay refuses tokens and is not ready, until keys come', {
     timeout: patience(45_000),
   }, async () => {
     await using issuer = await startTestIssuer()
@@ -160,9 +160,9 @@ describe('a key-set address that does not answer', () => {
   })
 })
 
-/** At the end of the file: these stop the relay. */
+/** At the end of the file, because these tests stop the relay. */
 describe('draining', () => {
-  /** A request whose body waits; `finish` sends the rest and resolves with the answer. */
+  /** Starts a PUT whose body is held back. `finish` sends the rest and resolves with the answer. */
   async function slowPut(id: string): Promise<{ finish: () => Promise<string> }> {
     const { hostname, port } = new URL(relay.baseUrl)
     const body = JSON.stringify({ name: 'slow', pad: 'x'.repeat(100) })
@@ -179,7 +179,7 @@ describe('draining', () => {
     const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()))
     await new Promise<void>((resolve) => void socket.once('connect', () => resolve()))
     socket.write(`${head.join('\r\n')}\r\n\r\n`)
-    // The relay asks for the body: the request is in progress.
+    // The relay asked for the body, so the request is running.
     await until('100 Continue', () => answer.startsWith('HTTP/1.1 100') && answer.endsWith('\r\n\r\n'))
     answer = ''
     socket.write(body.slice(0, 50))
@@ -192,7 +192,7 @@ describe('draining', () => {
     }
   }
 
-  it('[LIFE-28] [REST-13] [OPS-1] while draining, running requests finish, new ones get 503 with Retry-After, /health answers, and the exit code is 0', async () => {
+  it('[LIFE-28] [REST-13] [OPS-1] while draining, running requests finish, new ones get 503 with Retry-After, and the exit code is 0', async () => {
     await call('PUT', '/api/docs/before', { body: {} })
     const slow = await slowPut('slow')
     const ended = relay.stop()

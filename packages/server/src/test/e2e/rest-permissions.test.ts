@@ -27,7 +27,7 @@ interface Column {
   readonly as: TokenOptions
   readonly sharing: readonly unknown[]
   readonly isOpen?: boolean
-  /** Expected: read, edit, owner-level, override, create. */
+  /** The expected results: read, edit, owner-level action, override, create. */
   readonly cells: readonly [read: string, edit: string, owner: string, override: string, create: string]
 }
 
@@ -35,7 +35,7 @@ const member = (sub: string): TokenOptions => ({ sub, role: 'member' })
 const viewer = (sub: string): TokenOptions => ({ sub, role: 'viewer' })
 const share = (permission?: string) => [{ userId: 'me', ...(permission !== undefined && { permission }) }]
 
-/** The columns of PERM-3, some of them in more than one shape. The document belongs to `ann`. */
+/** The columns of PERM-3, some of them in several forms. The document belongs to `ann`. */
 const COLUMNS: readonly Column[] = [
   { name: 'doc owner', as: member('ann'), sharing: [], cells: [OK, OK, OK, OK, OK] },
   { name: 'owner share', as: member('me'), sharing: share('owner'), cells: [OK, OK, OK, VIEW, OK] },

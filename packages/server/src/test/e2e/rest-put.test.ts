@@ -16,7 +16,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 const put = (id: string, query = '', headers: Record<string, string> = {}, as: object = ANN): Promise<RawAnswer> =>
   call('PUT', `/api/docs/${id}${query}`, { body: { name: id }, headers, as })
 
-/** A document at version 3. */
+/** Puts a document at version 3. */
 async function third(id: string): Promise<void> {
   for (let version = 1; version <= 3; version++) expect((await put(id)).json.newVersion).toBe(version)
 }
@@ -181,7 +181,7 @@ describe('deleting and recreating', () => {
     expect((await call('GET', '/api/docs')).text).not.toContain('"dead"')
   })
 
-  it('[REST-18] overrideTombstone recreates the document with the next version and the caller as owner; expectedVersion 0 and the last version match', async () => {
+  it('[REST-18] overrideTombstone recreates the document with the next version; expectedVersion 0 and the last version match', async () => {
     const again = async (query: string, as: object = ANN) => brief(await put('back', `?overrideTombstone=true${query}`, {}, as))
     await third('back')
     await remove('back')

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** A request to one document: method, what follows its path, and the rest. */
+/** A request to one document: method, rest of the path, and options. */
 type Step = readonly [method: string, tail: string, options?: RawRequest]
 
 const LIST = {
@@ -172,7 +172,7 @@ const SCENARIOS: readonly (readonly [string, readonly Step[]])[] = [
   ],
 ]
 
-/** The answers to one scenario without what no two documents share: times and the id. */
+/** Plays one scenario and returns its answers, without ids and times. */
 async function answersOf(steps: readonly Step[], isLive: boolean): Promise<unknown[]> {
   const id = `document-${1000 + ++made}`
   await call('PUT', `/api/docs/${id}`, { body: LIST })
@@ -265,7 +265,7 @@ describe('live edits', () => {
     client.destroy()
   })
 
-  it('[LIFE-13] a collection change, a transfer and a PUT by others are never undone by a later save', async () => {
+  it('[LIFE-13] a later save never undoes a collection change, a transfer or a PUT by others', async () => {
     const { id, client, doc, read } = await joined()
     const edit = async (words: string) => {
       addParagraph(doc, words)

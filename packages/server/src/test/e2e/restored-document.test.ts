@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** Puts the newest point of a document in its place; returns the id of the document in which it goes on. */
+/** Captures a recovery point of a document and restores it. Returns the id of the new document. */
 async function restored(id: string): Promise<string> {
   const rest = relay.rest(ANN)
   await rest.captureRecoveryPoint(id)
@@ -29,7 +29,7 @@ async function ask(id: string, method = 'GET', caller = ANN) {
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-it('[REST-6] [WS-63] the id of a document that was restored twice leads to the newest one, for those who may read it', async () => {
+it('[REST-6] [WS-63] the id of a document restored twice leads its readers to the newest document', async () => {
   await relay.rest(ANN).putDocument('twice', { name: 'Twice' })
   const first = await restored('twice')
   const second = await restored(first)
@@ -45,7 +45,7 @@ it('[REST-6] [WS-63] the id of a document that was restored twice leads to the n
   expect((await ask('twice')).body).not.toHaveProperty('successor')
 })
 
-it('[MCP-27] [WS-63] tools name the document in which a restored one goes on, to those who may read it', async () => {
+it('[MCP-27] [WS-63] tools name the successor of a restored document to those who may read it', async () => {
   await relay.rest(ANN).putDocument('plan', { name: 'Plan' })
   const newDocId = await restored('plan')
   const nearest = [{ id: newDocId, name: 'Plan (Restored)' }]

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** Asks again while the index lacks something, which on a busy machine may take longer than one search waits. */
+/** Searches, and repeats the search while the index is incomplete, which takes longer on a busy machine. */
 async function search(args: Members): Promise<{ readonly hits: readonly HitJson[] } & Members> {
   for (;;) {
     const answer = await agent.call('search', args)
@@ -35,7 +35,7 @@ const put = (docId: string, body: Members) => relay.rest(ANN).putDocument(docId,
 const prose = (name: string, content: string): Members => ({ name, richTextPages: [{ id: 'p', name: 'Page', content }] })
 
 describe('search by an agent', () => {
-  it('[TOOL-search] [AG-62] a hit has a stamped id, with which the block is edited at once', async () => {
+  it('[TOOL-search] [AG-62] a hit has a stamped id, by which the block can be edited at once', async () => {
     await put('stamped', prose('Stamped', '<h2 id="h">Berries</h2><p id="a">Ripe gooseberries</p><p>and more gooseberries</p>'))
     const { hits } = await search({ query: 'gooseberries', docId: 'stamped' })
     expect(hits).toMatchObject([
@@ -53,14 +53,14 @@ describe('search by an agent', () => {
     expect((await search({ query: 'currant' })).hits).toMatchObject([{ docId: 'stamped' }])
   })
 
-  it('[AG-15] [AG-62] hits have bare ids where the address asks for them', async () => {
+  it('[AG-15] [AG-62] hits have bare ids where the address requests them', async () => {
     await put('bare', prose('Bare', '<p id="a">mulberry</p><p>mulberry tree</p>'))
     const plain = await mcpAgent(relay.mcpUrl, relay.token(ANN), '?ids=bare')
     const { hits } = (await plain.call('search', { query: 'mulberry', docId: 'bare' })) as { readonly hits?: readonly HitJson[] }
     expect(hits?.map(({ id }) => id)).toEqual(['a', '@1'])
   })
 
-  it('[AG-63] what a person has just drawn in an open document is found, in the document and in all, cold and live', async () => {
+  it('[AG-63] text that a person has just drawn is found, in one document and in all, cold and live', async () => {
     await put('drawn', { name: 'Drawn', pages: [{ id: 'c', name: 'Canvas', shapes: [] }] })
     const person = relay.sync('drawn', ANN)
     await saved(person)
@@ -116,7 +116,7 @@ describe('the index of a relay', () => {
   const folder = () => join(relay.dataDir, 'relay.db-search')
   const files = () => (existsSync(folder()) ? readdirSync(folder()).filter((name) => name.endsWith('.db')) : [])
 
-  it('[AG-64] it survives a kill, is in no backup, and is built again after migrate --reindex, beside a running relay too', async () => {
+  it('[AG-64] survives a kill, is in no backup, and is rebuilt after migrate --reindex, also for a running relay', async () => {
     await put('lasting', prose('Lasting', '<p>bilberry</p>'))
     const found = (await search({ query: 'bilberry' })).hits
     expect(found).toHaveLength(1)
@@ -140,7 +140,7 @@ describe('the index of a relay', () => {
     expect((await search({ query: 'bilberry' })).hits).toHaveLength(2)
   })
 
-  it('[AG-64] a relay whose index is gone says so until it has it again, and needs nobody to ask for each document', async () => {
+  it('[AG-64] is rebuilt when it is missing, and searches report themselves incomplete until then', async () => {
     for (let n = 0; n < 80; n++) await put(`many-${n}`, prose(`Many ${n}`, '<p>cloudberry</p>'))
     await relay.stop()
     rmSync(folder(), { recursive: true })

@@ -42,13 +42,13 @@ describe.skipIf(store === undefined)('a second relay on one PostgreSQL store', (
   )
 
   it(
-    '[CFG-10] [LIFE-26] a second relay takes over from a paused one, which ends when it resumes and writes nothing more',
+    '[CFG-10] [LIFE-26] a second relay takes over from a paused one, which ends when it resumes and writes nothing',
     async () => {
       const first = running[0] as RelayUnderTest
       await first.rest().putDocument('typed', { name: 'Typed', pages: [{ id: 'p', name: 'P', shapes: [] }] })
       const client = first.sync('typed')
       await saved(client)
-      // In the middle of writing, so that a transaction may be open.
+      // Pauses the relay while it writes, so that a transaction may be open.
       for (let i = 0; i < 50; i++) client.doc.getMap('shapes:p').set(`s${i}`, { id: `s${i}`, type: 'ellipse' })
       process.kill(first.pid, 'SIGSTOP')
       const second = await start()

@@ -16,7 +16,7 @@ let relay: RelayUnderTest
 const mia = () => relay.rest(MIA)
 const enter = async (sub: string, docId: string): Promise<WireClient> =>
   (await openWire(relay)).enter(relay.token(person(sub)), docId, ACK)
-/** Makes the `nth` edit of a client that has entered and waits until it is durable; its answer to the relay's step1 is acknowledged before. */
+/** Makes the `nth` edit of a client and waits until it is durable. The client has entered, and its answer to the relay's step1 is acknowledged. */
 async function write(client: WireClient, nth: number, key: string): Promise<void> {
   client.update(client.put(key))
   await until('the ack', () => (client.acks().at(-1) ?? 0) >= nth + 1)
@@ -44,7 +44,7 @@ describe.each(await storesUnderTest())('sharing on $name', ({ env, remove }) => 
     await remove()
   })
 
-  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a share link lets a stranger join; revoking it keeps those who joined, purging removes them', async () => {
+  it('[SHARE-4] [WS-52] [REST-33] [WS-54] a share link lets a stranger join; its revocation keeps the stranger, a purge does not', async () => {
     await mia().putDocument('story', { name: 'Story' })
     const owner = await enter('mia', 'story')
     const ben = await openWire(relay)

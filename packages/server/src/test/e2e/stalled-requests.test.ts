@@ -20,7 +20,7 @@ afterEach(async () => {
   await relay[Symbol.asyncDispose]()
 })
 
-/** Sends the head of a request and nothing of its body; resolves when the relay waits for it. */
+/** Sends the head of a request without its body. Resolves when the relay waits for the body. */
 async function stall(request: string, bytes: number, as: Parameters<RelayUnderTest['token']>[0]): Promise<() => string> {
   const { host, hostname, port } = new URL(relay.baseUrl)
   const socket = connect(Number(port), hostname).on('error', () => undefined)
@@ -34,7 +34,7 @@ async function stall(request: string, bytes: number, as: Parameters<RelayUnderTe
   return () => received
 }
 
-/** A document with an edit that is durable in its log and not in its stored body. */
+/** Makes a document with an edit that is in its log but not in its stored body. */
 async function editedDocument(id: string): Promise<void> {
   await relay.rest().putDocument(id, { richTextPages: [{ id: 'text', name: 'Text', content: '<p>hello</p>' }] })
   const client = relay.sync(id)
@@ -49,7 +49,7 @@ const isMaterialised = (id: string): boolean => {
   return head !== null && head.lastSeq > 0 && head.coveredSeq === head.lastSeq
 }
 
-it('[LIFE-28] a stop answers 503 to requests whose bodies never arrive, materialises the open documents and exits with 0 within the grace', {
+it('[LIFE-28] a stop answers 503 to requests without bodies, materialises open documents and exits with 0 in time', {
   timeout: patience(40_000),
 }, async () => {
   await editedDocument('open')
@@ -70,7 +70,7 @@ it('[LIFE-28] a stop answers 503 to requests whose bodies never arrive, material
   expect(isMaterialised('open')).toBe(true)
 })
 
-it('[LIFE-28] a client that does not take its answer does not keep a stop from materialising documents and exiting with 0', {
+it('[LIFE-28] a client that does not read its answer does not keep a stop from materialising documents and exiting with 0', {
   timeout: patience(40_000),
 }, async () => {
   await editedDocument('open')

@@ -26,9 +26,9 @@ async function newDocument(body: Record<string, unknown> = {}): Promise<string> 
 const put = (client: SyncClient, key: string) => client.doc.getMap('fields').set(key, { name: key, value: '' })
 const keysOf = async (id: string) =>
   Object.keys(((await ann().getDocument(id)) as { fields?: { fields: object } }).fields?.fields ?? {}).sort()
-/** The two members of the client's state that these tests are about, in one string. */
+/** Returns `saved` and `refusal` of a client's state in one string. */
 const savedAndRefusal = ({ state }: SyncClient) => `${state.saved} ${state.refusal}`
-/** Returns a client of a new document that has not connected yet, and the values that its `saved` takes from now on. */
+/** Returns a client of a new document that has not connected yet, and the list of values that its `saved` takes. */
 async function disconnectedClient(doc = new Y.Doc()) {
   const id = await newDocument()
   const seen: string[] = []
@@ -92,7 +92,7 @@ describe('state saved of the sync client', () => {
 })
 
 describe('edits that the relay refuses', () => {
-  it('[WS-64] a client of a document that another client deletes is refused, before and after further edits', async () => {
+  it('[WS-64] a client is refused when another client deletes its document, before and after further edits', async () => {
     const { id, client } = await joinedClient('before')
     await ann().deleteDocument(id)
     await until('the end', () => client.state.saved !== 'saved')
@@ -139,7 +139,7 @@ describe('edits that the relay refuses', () => {
     expect(await keysOf(id)).toEqual([])
   })
 
-  it('[WS-62] a copy without lineage of a deleted and recreated document is refused at every join, and does not adopt the new lineage', async () => {
+  it('[WS-62] a copy without lineage of a recreated document is refused at every join and does not adopt the new lineage', async () => {
     const { id, client: first } = await joinedClient('old')
     const kept = new Y.Doc()
     Y.applyUpdate(kept, Y.encodeStateAsUpdate(first.doc))
@@ -160,7 +160,7 @@ describe('edits that the relay refuses', () => {
 
   it('[WS-64] an edit that breaks a rule is refused with its reason', async () => {
     const { client } = await joinedClient()
-    // `metadata` is used only as a map.
+    // `metadata` may only be used as a map.
     const broken = new Y.Doc()
     broken.getArray('metadata').insert(0, ['an element of a list'])
     Y.applyUpdate(client.doc, Y.encodeStateAsUpdate(broken))
@@ -181,7 +181,7 @@ describe('edits that the relay refuses', () => {
     expect([vic.state.level, await keysOf(id)]).toEqual(['edit', ['too early']])
   })
 
-  it('[WS-63] [WS-64] a client learns the id of the document restored from its own', async () => {
+  it('[WS-63] [WS-64] a client learns the id of the document that was restored from its own', async () => {
     const { id, client } = await joinedClient('x')
     await ann().captureRecoveryPoint(id)
     const [point] = await ann().recoveryPoints(id)

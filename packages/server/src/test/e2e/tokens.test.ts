@@ -31,7 +31,7 @@ async function list(headers: Record<string, string>, path = '/api/docs'): Promis
 const withToken = (token: string): Promise<Answer> => list({ authorization: `Bearer ${token}` })
 const withClaims = (options: TokenOptions): Promise<Answer> => withToken(relay.token(options))
 
-/** Status of a request with exactly these raw headers; `fetch` would not send two of one name. */
+/** Returns the status of a request with exactly these raw headers; `fetch` cannot send two headers of one name. */
 function rawStatus(headers: readonly string[]): Promise<number | undefined> {
   const url = new URL('/api/docs', relay.baseUrl)
   return new Promise((resolve, reject) => {
@@ -128,7 +128,7 @@ describe('revocations at the running relay', () => {
     expect((await revoke('p1', 'p1', 'p2')).status).toBe(204)
   })
 
-  it('[A-10] [AUTH-14] [AUTH-16] a token whose revocation answered 204 is refused at once, with the challenge of a token that is invalid, and no other is', async () => {
+  it('[A-10] [AUTH-14] [AUTH-16] a token is refused as soon as its revocation was answered with 204, and no other token is', async () => {
     const token = relay.token({ jti: 'stolen' })
     expect((await withToken(token)).status).toBe(200)
     expect((await revoke('stolen')).status).toBe(204)
@@ -159,7 +159,7 @@ describe('a relay that starts without keys', () => {
     await until('readiness', async () => (await list({}, '/readyz')).status === 200, 3_000)
   })
 
-  it('[OPS-6] the log contains no token and no part of one', () => {
+  it('[OPS-6] the log contains no token and no part of a token', () => {
     expect(relay.logLines.length).toBeGreaterThan(0)
     expect(relay.logLines.filter((line) => /eyJ|revocation-secret/.test(line))).toEqual([])
   })

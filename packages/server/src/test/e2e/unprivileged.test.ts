@@ -15,7 +15,7 @@ const NOBODY = 65_534
 const MAIN = join(import.meta.dirname, '../../main.ts')
 const REPOSITORY = join(import.meta.dirname, '../../../../..')
 
-/** In a mount namespace of its own, where everything but one folder is read-only, as another user without any capability. */
+/** Runs a command as another user without capabilities, in a mount namespace where only one folder is writable. */
 const SEALED = `
 mount --make-rprivate / && mount --bind / / && mount --bind "$DATA" "$DATA" && mount -o remount,ro,bind / && cd / &&
 exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "$@"`
@@ -87,7 +87,7 @@ it('[OPS-12] the relay serves documents and blobs as an unprivileged user with n
     expect(await ended).toBe(0)
     expect(errors.filter((line) => line.includes('"level":"error"'))).toEqual([])
     const kept = ['blobs', 'compiled-code', 'relay.db', 'relay.db.lock', 'relay.db.mark']
-    // The reserve and the index come some seconds after the start, which this may last or not.
+    // The reserve and the search index are written some seconds after the start, so they may be missing.
     expect(
       readdirSync(dataDir)
         .filter((name) => name !== 'relay.db.reserve' && name !== 'relay.db-search')
@@ -105,7 +105,7 @@ it('[OPS-12] the systemd unit is accepted by systemd', (context) => {
   if (!existsSync('/usr/bin/systemd-analyze')) return context.skip('needs systemd-analyze')
   const unit = join(REPOSITORY, 'deploy/docrelay.service')
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
-  // It also looks for the programs, which need not be installed here.
+  // systemd-analyze also looks for the programs, which need not be installed here.
   const complaints = stderr.split('\n').filter((line) => line !== '' && !line.includes('is not executable'))
   expect([complaints, stderr === '' ? status : 0]).toEqual([[], 0])
 })

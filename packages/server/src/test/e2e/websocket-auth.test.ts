@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let addresses = 0
-/** Opens a socket of an address of its own, so that its refusal is the first one. */
+/** Opens a socket with a client address of its own, so that its refusal is the first of that address. */
 function openFrom(at: RelayUnderTest, options: OpenOptions = {}): Promise<WireClient> {
   const headers = { 'X-Forwarded-For': `198.51.100.${++addresses}`, ...options.headers }
   return openWire(at, { ...options, headers })
 }
 
 let workspaces = 0
-/** A workspace of its own, so that seats of one test are not another's. */
+/** Returns the name of a new workspace, so that tests do not share seats. */
 const workspace = () => `w${++workspaces}`
 
 async function signedIn(options: TokenOptions, features?: readonly string[]): Promise<WireClient> {
@@ -47,7 +47,7 @@ async function revoke(jti: string): Promise<void> {
 }
 
 describe('AUTH', () => {
-  it('[WS-9] [WS-15] both forms of AUTH are answered with exactly their documented members', async () => {
+  it('[WS-9] [WS-15] AUTH in either form is answered with exactly the documented members', async () => {
     const id = workspace()
     const expSec = Math.floor(Date.now() / 1000) + 500
     const token = relay.token({ sub: 'ann', role: 'member', workspace: id, claims: { exp: expSec } })
@@ -92,7 +92,7 @@ describe('AUTH', () => {
     },
   )
 
-  it('[WS-60] AUTH with a revoked token answers that reason', async () => {
+  it('[WS-60] AUTH with a revoked token is answered with `token revoked`', async () => {
     await revoke('gone-before')
     const client = await openFrom(relay)
     client.auth(relay.token({ jti: 'gone-before' }))
@@ -100,7 +100,7 @@ describe('AUTH', () => {
     expect(answers(client)).toEqual([{ success: false, error: 'token revoked' }])
   })
 
-  it('[AUTH-6] the query selects the workspace, and one missing from the claim is forbidden', async () => {
+  it('[AUTH-6] the query selects the workspace, and a workspace that the claim lacks is forbidden', async () => {
     const [one, two] = [workspace(), workspace()]
     const token = relay.token({ wsp: [one, two].map((id) => ({ id, role: 'owner' })) })
     const named = await openFrom(relay, { query: `?workspace=${two}` })
@@ -124,7 +124,7 @@ describe('AUTH', () => {
     client.sendChunk(1, 0, 1, Buffer.of(0, 0, 0))
     client.send(TAG.heartbeat)
     await client.next(TAG.heartbeat)
-    // The echo of a heartbeat may overtake the answers to frames before it.
+    // The echo of a heartbeat may overtake the answers to earlier frames.
     await until('both refusals', () => client.errors().length > 1)
     const [first, second] = client.errors()
     expect(first).toEqual({
@@ -141,7 +141,7 @@ describe('AUTH', () => {
 })
 
 describe('seats', () => {
-  it('[WS-17] [WS-58] [WS-60] of many simultaneous AUTHs exactly the cap succeed, the others close with 4409, and a freed seat is usable at once', async () => {
+  it('[WS-17] [WS-58] [WS-60] of many simultaneous AUTHs exactly the cap succeed, the others close with 4409, and a freed seat is free at once', async () => {
     const id = workspace()
     const before = await metric(relay, 'relay_quota_rejections_total', { kind: 'connections' })
     const clients = await Promise.all(Array.from({ length: 8 }, () => openFrom(relay)))
@@ -205,7 +205,7 @@ describe('seats', () => {
 })
 
 describe('renewing the token', () => {
-  it('[WS-17] [WS-18] AUTH sent again takes no further seat and is answered each time in the form it was sent', async () => {
+  it('[WS-17] [WS-18] a repeated AUTH takes no further seat and is answered in the form in which it was sent', async () => {
     const id = workspace()
     const client = await signedIn({ workspace: id })
     for (let i = 0; i < 4; i++) client.auth(relay.token({ workspace: id }), i % 2 ? [] : undefined)
@@ -216,7 +216,7 @@ describe('renewing the token', () => {
     await end(client, ...others)
   })
 
-  it('[WS-18] [WS-60] AUTH again with another sub or workspace or a bad token is refused, and the old token stays in force', async () => {
+  it('[WS-18] [WS-60] AUTH again with another sub or workspace or a bad token is refused, and the old token stays valid', async () => {
     const id = workspace()
     const client = await signedIn({ workspace: id, sub: 'ann' })
     client.auth(relay.token({ workspace: id, sub: 'ben' }))
@@ -283,7 +283,7 @@ describe('renewing the token', () => {
     await end(other)
     client.auth(as('member'))
     expect(await client.nextJson(TAG.authResponse)).toMatchObject({ success: true, role: 'member' })
-    // It depends on the refused one: the relay asks, and the step2 brings both.
+    // The update depends on the refused one: the relay asks for it, and the step2 brings both.
     client.update(client.put('three'))
     await until('the step2', () => client.acks().at(-1) === 5)
     expect(client.errors().slice(1)).toMatchObject([{ code: 'ERR_SYNC_GAP', frame: 4 }])

@@ -10,7 +10,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 const CLIENTS = 6
 const ROUNDS = 300
 
-/** A person with a document of their own who edits through one socket after another, and knows which edits were promised to be safe. */
+/** A person who edits a document through one socket after another, and records which edits were acknowledged. */
 class Person {
   readonly name: string
   readonly docId: string
@@ -77,7 +77,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 it.each([1, 2])(
-  '[WS-40] [LIFE-3] [WS-31] with breaking sockets, a killed process and bad updates, no acknowledged edit is lost and all clients agree (%i)',
+  '[WS-40] [LIFE-3] [WS-31] no acknowledged edit is lost and all clients agree after broken sockets, a kill and bad updates (%i)',
   async (seed) => {
     const docId = `churned-${seed}`
     await relay.rest().putDocument(docId, {})
@@ -100,7 +100,7 @@ it.each([1, 2])(
       if (round === ROUNDS / 2) {
         await relay.kill()
         await relay.restart()
-        // Before anyone brings it back.
+        // Checked before any client reconnects and sends its edits again.
         expect(unstored(people, await storedKeys(relay, docId))).toEqual([])
         await Promise.all(people.map((one) => one.connect(relay)))
         stay = people[0]?.client ?? null
@@ -108,7 +108,7 @@ it.each([1, 2])(
     }
     const made = people.reduce((sum, person) => sum + person.made, 0)
     await until('all to agree', async () => {
-      // Who was closed for bad updates, which is told some time after the last of them, comes back with what they have.
+      // A client closed for bad updates, which happens some time after the last of them, reconnects with its content.
       await Promise.all(people.map(async (person) => person.client?.socket.readyState === 1 || person.connect(relay)))
       return people.every((person) => person.client?.keys().length === made)
     })

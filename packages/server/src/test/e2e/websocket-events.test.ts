@@ -30,7 +30,7 @@ const told = (client: WireClient, count: number, docId: string) =>
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('DOC_EVENT', () => {
-  it('[WS-9] [WS-51] [WS-52] an event has exactly its documented members and reaches every reader once per change, in any document or none, and nobody else', async () => {
+  it('[WS-9] [WS-51] [WS-52] an event has exactly its documented members and reaches every reader once, and nobody else', async () => {
     await rest().putDocument('home', {})
     const clients = {
       actor: await signedIn('mia', 'member'),
@@ -61,7 +61,7 @@ describe('DOC_EVENT', () => {
     close(...Object.values(clients))
   })
 
-  it('[WS-51] [PERM-7] metadata of an event is what its receiver would get over REST', async () => {
+  it('[WS-51] [PERM-7] metadata of an event equal those that its receiver would get over REST', async () => {
     const shares = [
       { userId: 'vic', permission: 'view' },
       { userId: 'eve', permission: 'edit' },
@@ -123,7 +123,7 @@ describe('DOC_EVENT', () => {
 })
 
 describe('losing a document', () => {
-  it('[WS-54] [WS-39] a deleted document sends only its event, and later writes get ERR_DELETED with their ordinals, chunked ones too', async () => {
+  it('[WS-54] [WS-39] a deleted document sends only its event, and later writes get ERR_DELETED with their ordinals, in chunks too', async () => {
     await rest().putDocument('doomed', {})
     const [ann, old] = [await enter('doomed', 'ann', 'owner', ACK), await enter('doomed', 'ben')]
     ann.update(ann.put('a'))

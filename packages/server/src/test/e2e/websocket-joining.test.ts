@@ -53,7 +53,7 @@ describe('an existing editor client', () => {
     for (const client of [first, second]) client.socket.close()
   })
 
-  it('[WS-25] each step1 gets exactly one step2 with all that its vector lacks, at level view too', async () => {
+  it('[WS-25] each step1 gets exactly one step2 with everything that its vector lacks, at level view too', async () => {
     const id = await newDocument({ sharedWith: [{ userId: 'vic', permission: 'view' }] })
     const ann = await enter(id)
     ann.update(ann.put('a'))
@@ -88,7 +88,7 @@ describe('an existing editor client', () => {
 })
 
 describe('JOIN_DOC', () => {
-  it('[WS-21] [WS-22] [WS-59] a refused JOIN_DOC answers the first failing check, and the socket and its document stay usable', async () => {
+  it('[WS-21] [WS-22] [WS-59] a refused JOIN_DOC answers the first failing check, and socket and document stay usable', async () => {
     const [gone, secret, mine] = [await newDocument(), await newDocument({}, 'eve'), await newDocument({}, 'mia')]
     await relay.rest().deleteDocument(gone)
     const client = await signedIn('mia', 'member')
@@ -110,7 +110,7 @@ describe('JOIN_DOC', () => {
     client.socket.close()
   })
 
-  it('[WS-21] [WS-27] a refused JOIN_DOC leaves the earlier document: nothing comes from it and writes to it are dropped', async () => {
+  it('[WS-21] [WS-27] after a refused JOIN_DOC nothing comes from the earlier document, and writes to it are dropped', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, 'ann', ['ack']), await enter(id, 'ben')]
     ann.join('unknown')
@@ -141,7 +141,7 @@ describe('JOIN_DOC', () => {
     client.socket.close()
   })
 
-  it('[WS-24] [WS-39] a second JOIN_DOC switches documents: presence is removed, ordinals restart, pieces are dropped, old updates stay out', async () => {
+  it('[WS-24] [WS-39] a second JOIN_DOC switches documents: presence is removed, ordinals restart, and pieces are dropped', async () => {
     const [one, two] = [await newDocument(), await newDocument()]
     const [ann, ben] = [await enter(one, 'ann', ['ack']), await enter(one, 'ben')]
     ann.presence({ client: 7, clock: 3, state: { at: 'one' } })
@@ -201,7 +201,7 @@ describe('JOIN_DOC', () => {
 })
 
 describe('a slow load', () => {
-  it('[WS-11] [WS-26] [WS-49] while a document loads, heartbeats are answered and later frames wait, and no message exceeds 16 MiB', {
+  it('[WS-11] [WS-26] [WS-49] during the load of a document heartbeats are answered and later frames wait', {
     timeout: patience(60_000),
   }, async () => {
     const paragraph = `<p>${'lorem ipsum dolor sit amet '.repeat(40)}</p>`

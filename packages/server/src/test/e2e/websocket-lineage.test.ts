@@ -39,7 +39,7 @@ describe.each(await storesUnderTest())('a document id deleted and created again,
     await remove()
   })
 
-  it('[WS-62] a copy of the deleted document is not merged into the new one, and its client is refused once', async () => {
+  it('[WS-62] a copy of a deleted document is not merged into the new one, and its client is refused once', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -61,7 +61,7 @@ describe.each(await storesUnderTest())('a document id deleted and created again,
     fresh.socket.close()
   })
 
-  it('[WS-62] [WS-56] sending the old copy repeatedly is no violation', async () => {
+  it('[WS-62] [WS-56] sending a copy of the deleted document repeatedly is no violation', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -176,7 +176,7 @@ describe.each(await storesUnderTest())('a document id deleted and created again,
     client.socket.close()
   })
 
-  it('[WS-62] a new client with the Y client id of an old one is accepted when it names the lineage', async () => {
+  it('[WS-62] a new client that reuses a known Y client id is accepted when it names the lineage', async () => {
     const id = await newDocument()
     const old = await enter(id)
     await write(old, 'old')
@@ -198,7 +198,7 @@ describe.each(await storesUnderTest())('a document id deleted and created again,
     for (const client of [old, plain, named]) client.socket.close()
   })
 
-  it('[WS-63] [LIFE-22] the deletion event of a restore names the new document to every joined client, and a plain deletion names none', async () => {
+  it('[WS-63] [LIFE-22] the deletion event of a restore names the new document to all joined clients, and a plain deletion none', async () => {
     const id = await newDocument()
     const client = await enter(id, BOTH)
     await write(client, 'first')
@@ -291,7 +291,7 @@ describe.each(await storesUnderTest())('a document id deleted and created again,
     let sinceJoined = 2
     for (const frame of steps) {
       sinceJoined = frame[0] === 18 ? 0 : sinceJoined + 1
-      // A second step 1 within one join would be a resync, which nothing here asks for.
+      // A second step1 within one join would be a resync, which nothing here causes.
       expect(sinceJoined).toBeLessThan(2)
     }
     for (const each of [client, ...busy]) each.socket.close()

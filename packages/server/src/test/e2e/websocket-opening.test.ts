@@ -30,7 +30,7 @@ describe('opening a socket', () => {
     expect(answer.body).toMatch(/^ERR_PROTOCOL_VERSION_MISMATCH:.*5\.0.*4\.2/)
   })
 
-  it('[REST-9] [REST-10] [REST-11] an upgrade that is refused is answered with a request id, nosniff and CORS headers', async () => {
+  it('[REST-9] [REST-10] [REST-11] a refused upgrade is answered with a request id, nosniff and CORS headers', async () => {
     for (const [path, more] of [
       ['/ws?protocolVersion=5.0', {}],
       ['/nowhere', {}],
@@ -131,7 +131,7 @@ describe('opening a socket', () => {
     expect(await client.closed).toEqual({ code: 4403, reason: 'forbidden' })
   })
 
-  it('[WS-6] [WS-7] [WS-58] unauthenticated sockets are limited, get a retry time, and are closed with 4408 whatever they send', async () => {
+  it('[WS-6] [WS-7] [WS-58] unauthenticated sockets are limited, and closed with 4408 whatever they send', async () => {
     await until(
       'earlier sockets to be gone',
       async () => (await metric(relay, 'relay_ws_connections', { role: 'unauthenticated' })) === 0,
@@ -176,7 +176,7 @@ describe('opening a socket', () => {
     late.sendChunk(1, 0, 1, Buffer.alloc(262_144))
     late.send(Buffer.alloc(262_144, TAG.awareness))
     await late.settled()
-    // Above what the frame parser lets pass at all.
+    // Larger than anything that the frame parser accepts.
     late.sendChunk(2, 0, 1, Buffer.alloc(262_145))
     expect(await late.closed).toEqual({ code: 1009, reason: 'frame-too-large' })
     await until('both closes', async () => (await metric(relay, 'relay_ws_closes_total', { code: '1009' })) === before + 2)

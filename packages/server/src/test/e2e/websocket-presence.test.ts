@@ -21,10 +21,10 @@ const seen = (client: WireClient, count: number) => until(`${count} states`, () 
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('awareness', () => {
-  it('[WS-42] presence is encoded again, so any accepted spelling gives everyone but the sender the same frame', async () => {
+  it('[WS-42] presence is encoded again, so every accepted spelling gives all other clients the same frame', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, 'ben')]
-    // The id and the lengths in longer spellings than need be.
+    // The id and the lengths, in longer encodings than necessary.
     ann.send(TAG.awareness, Buffer.from([0x8a, 0, 0x81, 0, 0x85, 0, 0x83, 0, 0x82, 0]), Buffer.from('{}'))
     await seen(ben, 1)
     expect(ben.of(TAG.awareness)).toEqual([Buffer.from(awarenessFrame(encodePresence([{ client: 5, clock: 3, state: {} }])))])
@@ -81,7 +81,7 @@ describe('awareness', () => {
     close(ann, vic)
   })
 
-  it('[WS-44] [WS-47] a client id belongs to its connection; a newer connection of the same sub takes it over and is shown at once', async () => {
+  it('[WS-44] [WS-47] a client id belongs to its connection, and a newer connection of the same sub takes it over', async () => {
     const id = await newDocument()
     const [watch, old, other] = [await enter(id, 'wes'), await enter(id, 'ann'), await enter(id, 'ben')]
     old.presence({ client: 7, clock: 40, state: { of: 'old' } })
@@ -137,7 +137,7 @@ describe('awareness', () => {
     await seen(late, 4)
     expect(took()).toBeLessThan(1_000)
     expect(late.present()[1]).toEqual([1, 2].map((client) => ({ client, clock: 2, state: null })))
-    // The id comes back under its old clock and is seen at once.
+    // The id returns under its old clock and is shown at once.
     const back = await enter(id)
     back.presence({ client: 1, clock: 1, state: { back: true } })
     await seen(late, 5)

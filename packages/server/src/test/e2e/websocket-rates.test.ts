@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
 let workspaces = 0
-/** A workspace of its own, and so a write bucket of its own, with one document `d`. */
+/** Makes a workspace with a write bucket of its own and one document `d`. */
 async function newWorkspace(body: Record<string, unknown> = {}): Promise<string> {
   const id = `w${++workspaces}`
   await relay.rest({ workspace: id }).putDocument('d', body)
@@ -33,8 +33,8 @@ async function newWorkspace(body: Record<string, unknown> = {}): Promise<string>
 }
 
 /**
- * The most tokens that a bucket got since `sentAt`: those of the time itself, and as many again for messages that the relay got to late.
- * [LIM-2]
+ * Returns the most tokens that a bucket may have gained since `sentAt`: those for the time itself, and as many again for messages that the relay
+ * handled late. [LIM-2]
  */
 const givenSince = (sentAt: number): number => 2 * Math.ceil(((performance.now() - sentAt) / 1_000) * PER_SEC)
 
@@ -52,18 +52,18 @@ describe('the write rate', () => {
   it('[WS-28] every SYNC message but the first step1 of a JOIN_DOC takes a write token from the bucket of the workspace', async () => {
     const workspace = await newWorkspace()
     const before = await metric(relay, 'relay_rate_limit_rejections_total', { surface: 'ws' })
-    // A relay that was late before the first message gives tokens for that time as well.
+    // A relay that was late before the first message also gives tokens for that time.
     const sentAt = performance.now()
     // The step2 of each client takes a token.
     const [ann, ben] = [await enter(workspace), await enter(workspace)]
     const more = 60
     for (let i = 0; i < BURST + more; i++) (i % 2 ? ann : ben).step2()
     ann.step1()
-    // Refusals leave in the order of what they refuse, before the echo.
+    // Refusals leave in the order of the refused messages, before the echo.
     await Promise.all([ann.settled(), ben.settled()])
     const given = givenSince(sentAt)
     const refused = ann.errors().length + ben.errors().length
-    // The step1 at the end is answered only with a token that came meanwhile.
+    // The last step1 is answered only when a token has come in the meantime.
     expect(ann.syncs().filter((kind) => kind === SYNC.step2).length).toBeLessThanOrEqual(1 + (more + 3 - refused))
     expect(refused).toBeGreaterThanOrEqual(more + 1 - given)
     expect(refused).toBeLessThanOrEqual(more + 3)
@@ -100,7 +100,7 @@ describe('the write rate', () => {
     expect(ann.errors()).toEqual([])
     expect(vic.errors().length).toBeGreaterThanOrEqual(2 * BURST - givenSince(sentAt))
     expect(vic.errors()[0]).toEqual({ ...RATE_LIMIT, frame: expect.any(Number) })
-    // Nothing is asked of one who may not write.
+    // A client without the right to write is not asked for content.
     await pause(300)
     expect(vic.syncs().filter((kind) => kind === SYNC.step1)).toHaveLength(1)
     close(vic, ann)
@@ -128,7 +128,7 @@ describe('the write rate', () => {
       const [ann, ben, cat] = [await enter(workspace, features), await enter(workspace, features), await enter(workspace)]
       const startedAt = performance.now()
       for (let typed = 0; performance.now() < startedAt + 3_000; await pause(1_000 / PER_SEC)) {
-        // As many as are due by now: on a busy machine a pause is longer than it should be.
+        // Types as many edits as are due by now, because a pause is longer than requested on a busy machine.
         for (const due = ((performance.now() - startedAt) / 1_000) * PER_SEC; typed <= due; typed++) {
           ann.update(ann.put(`a${typed}`))
           ben.update(ben.put(`b${typed}`))
@@ -143,7 +143,7 @@ describe('the write rate', () => {
     },
   )
 
-  it.concurrent('[WS-36] [WS-39] after 10 s without progress a chunked message closes a connection with `ack`, and gets a step1 without', async () => {
+  it.concurrent('[WS-36] [WS-39] 10 s without progress of a chunked message close a connection with `ack`, and give another a step1', async () => {
     const workspace = await newWorkspace()
     const [ann, old] = [await enter(workspace, ACK), await enter(workspace)]
     const frame = syncFrame(SYNC.update, old.put('a'))
@@ -171,7 +171,7 @@ describe('volume', () => {
     close(client)
   })
 
-  it('[WS-55] [WS-57] a socket that does not read is closed with 1013 before content is lost, and is complete after reconnecting', async () => {
+  it('[WS-55] [WS-57] a socket that does not read is closed with 1013 before content is lost, and catches up after a reconnect', async () => {
     const workspace = await newWorkspace()
     const before = await metric(relay, 'relay_slow_consumer_closes_total')
     const [ann, slow, ben] = [await enter(workspace, ACK), await enter(workspace), await enter(workspace)]

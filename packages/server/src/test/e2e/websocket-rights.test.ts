@@ -22,7 +22,7 @@ const events = (client: WireClient) => client.jsonOf(TAG.docEvent).map(({ eventT
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('rights on the socket', () => {
-  /** Who may write, only read, or not join. [PERM-3] */
+  /** The callers that may write, only read, or not join. [PERM-3] */
   const table = [
     ['doc owner', 'mia', 'member', 'edit'],
     ['edit share', 'eve', 'member', 'edit'],
@@ -75,7 +75,7 @@ describe('rights on the socket', () => {
     close(sam, vic)
   })
 
-  it('[PERM-2] [WS-54] a transfer gives the new owner access at once, who may remove the old one', async () => {
+  it('[PERM-2] [WS-54] a transfer gives the new owner access at once, and the new owner may remove the old one', async () => {
     await relay.rest({ sub: 'mia', role: 'member' }).putDocument('given', {})
     const mia = await enter(relay, 'given', 'mia', 'member')
     const ben = await openWire(relay)

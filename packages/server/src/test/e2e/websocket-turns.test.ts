@@ -15,7 +15,7 @@ afterAll(() => relay?.[Symbol.asyncDispose]())
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** Typists in documents of one quiet workspace. */
+/** Opens typists in documents of one quiet workspace. */
 async function quietTypists(count: number, workspace: string): Promise<WireClient[]> {
   const typists: WireClient[] = []
   for (let i = 0; i < count; i++) {
@@ -25,7 +25,7 @@ async function quietTypists(count: number, workspace: string): Promise<WireClien
   return typists
 }
 
-/** Types one edit and answers once it is acknowledged. */
+/** Types one edit. Resolves when it is acknowledged. */
 async function typeOne(typist: WireClient, key: string): Promise<void> {
   const before = acknowledged(typist)
   typist.update(typist.put(key))
@@ -39,7 +39,7 @@ function flood(noise: readonly TestClient[], items: number): void {
 
 describe('sharing processors between workspaces', () => {
   it(
-    '[WS-12] edits of one workspace are acknowledged while costly updates of another one wait',
+    '[WS-12] edits of one workspace are acknowledged while costly updates of another workspace wait',
     async () => {
       const target = { relay, workspace: 'noisy' }
       const noise: TestClient[] = []

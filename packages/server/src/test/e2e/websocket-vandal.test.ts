@@ -10,7 +10,7 @@ import { patience } from '../../kernel/testing/patience.ts'
 const VISITS = 40
 const BEGUN = 2_000_000
 
-/** An honest frame with a few bytes changed, cut or added. */
+/** Returns an honest frame with a few bytes changed, removed or added. */
 function spoilt(frame: Uint8Array, next: (below: number) => number): Uint8Array {
   const bytes = [...frame]
   for (let left = 1 + next(3); left > 0; left--) {

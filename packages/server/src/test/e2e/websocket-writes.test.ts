@@ -21,7 +21,7 @@ afterAll(async () => {
   commits.remove()
 })
 
-// A test that fails while it holds them does not hold those of the next.
+// A failed test must not keep commits held for the next one.
 afterEach(() => commits.release())
 
 const newDocument = documentsOf(() => relay)
@@ -41,12 +41,12 @@ const textError = (code: string, more: object = {}) => ({
   requestId: null,
   ...more,
 })
-/** An update that breaks its own promise: one struct of a client, cut off. */
+/** A malformed update: it announces one struct of a client and ends. */
 const BROKEN = Uint8Array.of(1, 1, 9, 0, 4)
 const close = (...clients: WireClient[]) => clients.forEach((client) => void client.socket.close())
 
 describe('writes', () => {
-  it('[WS-31] an update goes to every other connection of the room as sub-type 2, never to its sender or another room', async () => {
+  it('[WS-31] an update goes to all other connections of the room as sub-type 2, not to its sender or another room', async () => {
     const [one, two] = [await newDocument(), await newDocument()]
     const [ann, ben, cat] = [await enter(one), await enter(one), await enter(two)]
     const before = [ann, ben, cat].map((client) => client.of(TAG.sync).length)
@@ -107,19 +107,19 @@ describe('writes', () => {
     close(ann, ben, old)
   })
 
-  it('[WS-32] a client with pending content of its own is asked once a second until the relay has what is missing', async () => {
+  it('[WS-32] a client that itself lacks content is asked once a second until the relay has the missing update', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id), await enter(id, ACK)]
     ann.following = false
     const missing = ann.put('one')
     const later = ann.put('two')
-    // What ben holds as pending, and so sends in its step2.
+    // Ben holds this update as pending, and sends it in his step2.
     Y.applyUpdate(ben.doc, later)
     expect(ben.doc.store.pendingStructs).not.toBe(null)
     ben.step2(Y.encodeStateAsUpdate(ben.doc))
     await until('the error', () => ben.errors().length > 0)
     expect(ben.errors()[0]).toEqual(textError('ERR_SYNC_GAP', { frame: 2 }))
-    // The answer to the step1 is another gap: it is asked for once a second, not again and again.
+    // Ben's answer to the step1 has the same gap. The relay asks once a second, not without a pause.
     const askedAt = performance.now()
     await until('the second error', () => ben.errors().length > 1)
     await pause(300)
@@ -153,7 +153,7 @@ describe('writes', () => {
     close(ben)
   })
 
-  it('[WS-8] [WS-56] text, empty and server-side messages are ignored and count as violations; reserved and unknown tags do not count', async () => {
+  it('[WS-8] [WS-56] text, empty and server-side messages are ignored violations; reserved and unknown tags are no violations', async () => {
     const client = await enter(await newDocument(), ACK)
     for (const tag of [3, 4, 5, 6, 11, 12, 13, 19, 200, 255]) client.send(tag, Buffer.from('{}'))
     client.socket.send('text')
@@ -194,7 +194,7 @@ describe('acknowledgements', () => {
   it('[WS-40] [LIFE-2] the broadcast comes before the commit, the ack after it, also for a repeated update that adds nothing', async () => {
     const id = await newDocument()
     const [ann, ben] = [await enter(id, ACK), await enter(id, ACK, 'ben')]
-    // Nothing is written any more that could be waited for with the edit.
+    // Waits for earlier writes, so that only the edit is written next.
     await Promise.all([acked(ann, 1), acked(ben, 1)])
     commits.hold()
     const update = ann.put('a')
@@ -324,7 +324,7 @@ function newDoc(key: string): Y.Doc {
   return doc
 }
 
-/** Place of the first ERROR with this code. */
+/** Returns the index of the first ERROR with this code. */
 function order(client: WireClient, code: string): number {
   return client.errors().findIndex((error) => error['code'] === code)
 }

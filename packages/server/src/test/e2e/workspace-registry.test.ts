@@ -18,7 +18,7 @@ describe.each(await storesUnderTest())('collections and style profiles of a work
     await remove()
   })
 
-  it('[R-9] R-9: of sixteen PUTs of collections with one expectedVersion one wins, and each 409 carries the stored collections', async () => {
+  it('[R-9] R-9: of sixteen PUTs of collections with one expectedVersion one wins, and each 409 has the stored collections', async () => {
     const ws = workspace()
     const clients = Array.from({ length: 16 }, (_, i) => relay.rest({ sub: `p${i}`, role: 'member', workspace: ws }))
     for (let version = 0; version < 3; version++) {

@@ -1,4 +1,4 @@
-// A thread of `hostile.ts`: simulates people who type into their own documents while others are attacked, and measures the delays they
+// A thread of `hostile.ts`. Simulates people who type into their own documents while others are attacked, and measures the delays that they
 // notice.
 import { parentPort, workerData } from 'node:worker_threads'
 import { SyncClient } from '@docrelay/client/sync/sync-client'
@@ -9,7 +9,7 @@ import * as Y from 'yjs'
 
 export interface TypistsStart {
   readonly wsUrl: string
-  /** Two people type into each document. */
+  /** The documents; two people type into each. */
   readonly documents: readonly { readonly id: string; readonly token: string }[]
 }
 
@@ -18,7 +18,7 @@ export interface Noticed {
   /** Time from typing to the other person's copy, in ms. */
   readonly pauseMs: readonly number[]
   readonly heartbeatMs: readonly number[]
-  /** How late this thread itself was, in ms. */
+  /** The lateness of this thread itself, in ms. */
   readonly ownMs: number
   readonly closes: number
 }

@@ -16,7 +16,7 @@ export interface Attack {
   readonly sizes: readonly [number, number, number]
   /** Complete frames, beginning with the tag. */
   frames(size: number): readonly Uint8Array[]
-  /** Content of the document before the attack. */
+  /** The content of the document before the attack. */
   readonly before?: Uint8Array
 }
 

@@ -17,7 +17,7 @@ import { ATTACKS, type Attack } from './hostile-attacks.ts'
 
 const HONEST_DOCUMENTS = 4
 const MAX_PAYLOAD = 262_144
-/** Longest allowed delay for people whose document is in another worker, and for those in the worker that the attack blocks or ends. */
+/** Longest allowed delay in ms: for people whose document is in another worker, and for those in the worker that the attack blocks or ends. */
 const OTHER_WORKER_MS = 250
 const SAME_WORKER_MS = 2_500
 /**
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     options: {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       only: { type: 'string', default: '' },
-      /** `light` or `heavy`: where all rooms are, whatever their documents. */
+      /** `light` or `heavy`: the home of all rooms, whatever their documents. */
       homes: { type: 'string', default: 'auto' },
     },
   })
@@ -115,7 +115,7 @@ class HostileRange {
     await new Promise((resolve) => typists.once('message', resolve))
   }
 
-  /** The delays that people notice while nobody attacks. */
+  /** Measures the delays that people notice without an attack. */
   async quiet(): Promise<Noticed> {
     await this.ask('begin')
     await sleep(3_000)
@@ -131,7 +131,7 @@ class HostileRange {
     }
   }
 
-  /** What the relay logged at level warning or above since the last call. */
+  /** Returns what the relay has logged at level warning or above since the last call. */
   newWarnings(): readonly string[] {
     const { logLines } = this.relay
     const lines = logLines.slice(this.seenLines).filter((line) => !/"level":(?:"debug"|"info"|20|30)/.test(line))
@@ -189,7 +189,7 @@ class HostileRange {
       () => close !== null || (acked() >= writes && answered() >= answersDue && whole()),
       20_000,
     )
-    // Waits for the close that follows the last refusal, or to be sure that nothing happens.
+    // Waits for the close after the last refusal, or long enough to see that nothing happens.
     await sleep(150)
     const answer = { codes: attacker.jsonOf(TAG.error).map((error) => String(error['code'])), close }
     attacker.socket.terminate()
@@ -208,7 +208,7 @@ class HostileRange {
     const after = await this.state(name)
     const changed = !Buffer.from(Y.encodeStateAsUpdate(after)).equals(Buffer.from(Y.encodeStateAsUpdate(state)))
     const bodyAfter = await this.body(name)
-    // When there were several messages, those before the one that ended the connection may have been accepted.
+    // Of several messages, those before the one that ended the connection may have been accepted.
     const someTaken = answer.close === null || one.attack.frames(one.size).length > 1
     const mayChange = one.attack.verdict === 'accepted' || (one.attack.verdict === 'ended' && someTaken)
     if (changed && !mayChange) faults.push('the Y state of the attacked document changed')
@@ -233,7 +233,7 @@ class HostileRange {
     return JSON.stringify(await this.relay.rest(memberOf(name)).getDocument(name))
   }
 
-  /** The document as a new client receives it. */
+  /** Returns the document as a new client receives it. */
   private async state(name: string): Promise<Y.Doc> {
     const client = this.relay.sync(name, memberOf(name))
     await until('a fresh client to be in sync', () => client.state.synced, 15_000)
@@ -248,7 +248,7 @@ class HostileRange {
     client.socket.terminate()
   }
 
-  /** A joined connection that counts and receives acknowledgements. */
+  /** Opens a joined connection that counts its messages and receives acks. */
   private async connect(name: string): Promise<TestClient> {
     const socket = new WebSocket(this.relay.wsUrl)
     const client = new TestClient(socket)
@@ -262,8 +262,8 @@ class HostileRange {
   }
 
   /**
-   * Finds the worker of each document: sends one refused update to each, whose log line names the worker. `null`: the document is
-   * on the main loop, where nobody may wait longer than people whose documents are in other workers.
+   * Finds the worker of each document by sending each one refused update, for which the log names the worker. `null`: the document is on the main
+   * loop, where nobody may wait longer than people with documents in other workers.
    */
   private async workersOf(names: readonly string[]): Promise<(number | null)[]> {
     return Promise.all(
@@ -327,7 +327,7 @@ function tooLargePlain({ attack, size, chunked }: Case): boolean {
   return !chunked && attack.frames(size).some((frame) => frame.length > MAX_PAYLOAD)
 }
 
-/** Number of client ids in the received awareness frames. */
+/** Returns the number of client ids in the received awareness frames. */
 function idsShown(observer: TestClient): number {
   return observer.of(TAG.awareness).reduce((most, frame) => Math.max(most, readAwareness(frame.subarray(1))?.[0] ?? 0), 0)
 }

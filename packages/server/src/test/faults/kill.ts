@@ -85,7 +85,7 @@ async function playRound(relay: RelayUnderTest, round: number, { env, sabotaged,
   const acknowledged = load.acknowledged()
   await load.stop()
   const startedAt = performance.now()
-  // Restarted without sabotage, because only what is on disk counts.
+  // Restarted without sabotage, because only the data on disk count.
   await relay.restart(env)
   const restartMs = performance.now() - startedAt
   return { ...(await findLosses(relay, acknowledged)), restartMs }

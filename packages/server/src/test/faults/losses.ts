@@ -7,7 +7,7 @@ export interface Tally {
 const SOURCES = { typed: 'typed edits', saved: 'saves over REST', tools: 'results of tools' } as const
 type Source = keyof typeof SOURCES
 
-/** By the source that received the acknowledgement. */
+/** One tally for each source of acknowledgements. */
 export interface Losses extends Readonly<Record<Source, Tally>> {
   readonly unloadable: number
 }
@@ -28,7 +28,7 @@ function addTallies(a: Tally, b: Tally): Tally {
   return { checked: a.checked + b.checked, missing: a.missing + b.missing }
 }
 
-/** One tally for a source, to be added to others. */
+/** Returns one tally for a source, to be added to others. */
 export function tally(source: Source, checked: number, missing: number): Losses {
   return { ...NO_LOSSES, [source]: { checked, missing } }
 }

@@ -54,9 +54,9 @@ export async function createDocuments(relay: RelayUnderTest, others: number): Pr
 }
 
 export interface LoadPlan {
-  /** Part of the marks' names. */
+  /** A part of the names of the marks. */
   readonly round: number
-  /** Chooses what the agents do. */
+  /** The random numbers that choose the actions of the agents. */
   readonly random: () => number
   readonly agentPauseMs?: number
 }
@@ -136,7 +136,7 @@ async function type(typist: Typist, running: () => boolean): Promise<void> {
     typist.typed.push(mark)
     text.insert(text.length, mark)
     await new Promise((resolve) => setTimeout(resolve, 1_000 / EDITS_PER_SECOND))
-    // Only after each burst, because a relay that lags behind would never report everything as saved.
+    // Only after each burst, because a client that types faster than a slow relay acknowledges would never report everything as saved.
     if (typist.typed.length % BURST === 0)
       while (running() && typist.saved < typist.typed.length) await new Promise((resolve) => setTimeout(resolve, 5))
   }
@@ -210,7 +210,7 @@ async function checkWriter(relay: RelayUnderTest, confirmed: Confirmed): Promise
   return tally('saved', 1, holds(confirmed, stored) ? 0 : 1)
 }
 
-/** The prose of a document; `null` when the document does not exist. */
+/** Returns the prose of a document; `null` when the document does not exist. */
 async function contentOf(client: RelayClient, id: string): Promise<string | null> {
   try {
     const body = (await client.getDocument(id)) as { richTextPages: { content: string }[] }
@@ -221,7 +221,7 @@ async function contentOf(client: RelayClient, id: string): Promise<string | null
   }
 }
 
-/** The random number generator xorshift32. */
+/** Returns a xorshift32 random number generator. */
 export function generator(seed: number): () => number {
   let state = seed | 0 || 1
   return () => {

@@ -22,8 +22,8 @@ export interface RunningAttack {
 }
 
 /**
- * An update with `items` entries of one map key, none with an origin. Each entry has to pass all earlier ones, so the cost grows with the
- * square of the count. 12,000 items are about 96 KB and take between half a second and one second of processor time.
+ * Returns an update with `items` entries of one map key, none with an origin. Each entry has to pass all earlier ones, so the cost grows with the
+ * square of the count. 12,000 items are about 96 KB and take half a second to one second of processor time.
  */
 export function costlyUpdate(items: number, client: number): Uint8Array {
   return new UpdateWriter()
@@ -31,7 +31,7 @@ export function costlyUpdate(items: number, client: number): Uint8Array {
     .deletes([])
 }
 
-/** A raw client that is authenticated and joined, with feature `ack`. */
+/** Opens a raw client that is authenticated and joined, with feature `ack`. */
 export async function joinAs({ relay, workspace }: Target, docId: string, sub = 'mallory', role = 'owner'): Promise<TestClient> {
   const client = await openSocket(relay.wsUrl)
   client.auth(relay.token({ sub, workspace, role }), ['ack'])
@@ -48,7 +48,7 @@ export async function openSocket(wsUrl: string, headers: Readonly<Record<string,
   return client
 }
 
-/** The highest ordinal acknowledged to a client. */
+/** Returns the highest ordinal acknowledged to a client. */
 export function acknowledged(client: TestClient): number {
   return Math.max(0, ...client.of(TAG.syncAck).map((frame) => readSyncAck(frame.subarray(1)) ?? 0))
 }
@@ -110,7 +110,7 @@ export async function abandonPresence(target: Target, docId: string, count: numb
     await Promise.all(Array.from({ length: Math.min(10, Math.ceil((count - first + 1) / 4)) }, (_, i) => leave(first + i * 4)))
 }
 
-/** One AWARENESS frame of `count` client ids. */
+/** Returns one AWARENESS frame with `count` client ids. */
 export function strangersFrame(count: number): Uint8Array {
   const states = Array.from({ length: count }, (_, i) => ({ client: 10_000_000 + i, clock: 1, state: {} }))
   return awarenessFrame(encodePresence(states))

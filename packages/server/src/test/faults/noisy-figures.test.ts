@@ -21,7 +21,7 @@ it('[N-12] an answer may take 100 ms, or twice its undisturbed time if that is m
   expect(slow).toEqual(['get: p99 161 ms is above 160 ms'])
 })
 
-it('[N-12] a refusal in any phase and a kind of request without any answer are faults', () => {
+it('[N-12] a refusal in any phase counts as a fault, and so does a kind of request without any answer', () => {
   const refused = faultsOf({
     before: experience(1),
     during: experience(1, { put: [] }, ['PUT 503']),

@@ -16,13 +16,13 @@ export type Phases = Readonly<Record<Phase, Experience>>
 const GOAL_MS = 100
 const GOAL_RATIO = 2
 
-/** The smallest sample that no more than one in a hundred exceeds; 0 without samples. */
+/** Returns the smallest sample that at most one sample in a hundred exceeds; 0 without samples. */
 export function p99(samples: readonly number[]): number {
   const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)] ?? 0
 }
 
-/** What an attack did to the honest workspace that is not allowed; empty when the goal is met. */
+/** Returns the effects of an attack on the honest workspace that are not allowed; empty when the goal is met. */
 export function faultsOf(phases: Phases): readonly string[] {
   const faults: string[] = []
   for (const kind of KINDS) {

@@ -54,7 +54,7 @@ class Honest {
     setInterval(() => void this.burst(editor), BURST_EVERY_MS)
   }
 
-  /** Runs one after the other. When an answer takes longer than the interval, the missed runs are not made up for. */
+  /** Runs an operation repeatedly, one run after the other. When an answer takes longer than the interval, missed runs are not made up for. */
   private async repeat(kind: Kind, run: () => Promise<unknown>): Promise<never> {
     for (;;) {
       const startedMs = performance.now()

@@ -6,14 +6,14 @@ const MIB = 1_048_576
 
 /** Attacks over HTTP and MCP; attacks over WebSocket are in `noisy-attacks.ts`. */
 
-/** Requests of a viewer that declare 128 MiB and then send a byte every few seconds. A request that is ended is replaced. */
+/** Requests of a viewer that declare 128 MiB and then send a byte every few seconds. A request that ends is replaced. */
 export function declareBodies(target: Target, { connections = 40 }: { connections?: number } = {}): Promise<RunningAttack> {
   const head = (i: number) =>
     `PUT /api/docs/declared-${i} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${tokenOf(target, 'viewer')}\r\nContent-Length: ${128 * MIB}\r\n\r\n`
   return keepOpen(target, connections, (i) => ({ first: head(i), next: ' ', everyMs: 2_000 }))
 }
 
-/** The same by a member: up to 1 MiB of each body is sent at once, and the rest byte by byte. */
+/** Requests of a member that send up to 1 MiB of each body at once, and the rest byte by byte. */
 export function holdBodies(target: Target, { connections = 200 }: { connections?: number } = {}): Promise<RunningAttack> {
   const part = ' '.repeat(MIB)
   const head = (i: number) =>
@@ -30,7 +30,7 @@ export function halfHeaders(target: Target, { connections = 3_000 }: { connectio
   }))
 }
 
-/** Opens legacy sessions without end, as a viewer. */
+/** Opens legacy sessions endlessly, as a viewer. */
 export function initializeStorm(target: Target, parallel = 8): Promise<RunningAttack> {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'noise', version: '1' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
@@ -82,7 +82,7 @@ interface Kept {
   readonly first: string
   readonly next: string
   readonly everyMs: number
-  /** The connection reads nothing. */
+  /** Whether the connection reads nothing. */
   readonly deaf?: boolean
 }
 

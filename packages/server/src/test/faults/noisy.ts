@@ -49,7 +49,7 @@ interface Outcome {
   readonly sent: number
   readonly closes: readonly (readonly [code: number, count: number])[]
   readonly faults: readonly string[]
-  /** Memory of the relay at the end of the attack. */
+  /** Memory of the relay at the end of the attack, in MiB. */
   readonly rssMib: number
 }
 
@@ -93,7 +93,7 @@ async function play({ name, start }: Attack, phaseMs: number): Promise<Outcome> 
   const honest = new Worker(new URL('./noisy-honest.ts', import.meta.url), { workerData })
   try {
     await nextMessage(honest)
-    // A first phase that is not measured, because it includes compilation and the start of threads.
+    // The first phase is not measured, because it includes compilation and the start of threads.
     await phase(honest, phaseMs / 2)
     const before = await phase(honest, phaseMs)
     const attack = await start({ relay, workspace: 'noisy' })

@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 interface Plan {
   readonly cuts: number
   readonly sabotaged: boolean
-  /** Makes single commits fail, as `<seed>:<share of the commits>`. */
+  /** Which commits fail, as `<seed>:<share of the commits>`. */
   readonly faults: string | null
   readonly random: () => number
 }
@@ -108,8 +108,8 @@ function reportFailures(logLines: readonly string[]): void {
 }
 
 /**
- * Starts a relay on what a cut left and checks the database afterwards. A torn end is no loss, so the start needs no `--accept-loss`; only
- * a log that was never flushed does.
+ * Starts a relay on the state that a cut left, and checks the database afterwards. A torn end is no loss, so the start needs no `--accept-loss`;
+ * only a log that was never flushed does.
  */
 async function lookAt(disks: Disks, image: string, acknowledged: Acknowledged, sabotaged: boolean): Promise<Losses> {
   using mounted = disks.mountCopy(image)

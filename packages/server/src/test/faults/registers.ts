@@ -1,10 +1,10 @@
 /** A value that one writer sets repeatedly, one call after another. */
 export interface Register {
-  /** Its name in reports. */
+  /** The name of the register in reports. */
   readonly name: string
-  /** Every value that was sent, `null` for none. The first is the value from before. */
+  /** Every value that was sent; `null` for no value. The first is the value before all calls. */
   readonly sent: (string | null)[]
-  /** How many of them the relay has confirmed. */
+  /** How many of `sent` the relay has confirmed. */
   answered: number
 }
 
@@ -20,7 +20,7 @@ export async function setRegister<T>(register: Register, value: string | null, c
   return answer
 }
 
-/** A register with what was confirmed at one moment. */
+/** A register with its confirmed state at one moment. */
 export interface Confirmed<R extends Register = Register> {
   readonly register: R
   readonly answered: number

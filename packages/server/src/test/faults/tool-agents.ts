@@ -10,7 +10,7 @@ const MOST_ROWS = 6
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A document as it is read back: everything over REST, a single page in an editor. */
+/** The parts of a document that a check reads: everything over REST, a single page in an editor. */
 interface Shown {
   readonly page: string
   readonly name?: string
@@ -19,7 +19,7 @@ interface Shown {
 
 /** One value in the agent's document. */
 interface ShownRegister extends Register {
-  /** Reads the value; `undefined` when it is not part of what is shown. */
+  /** Reads the value; `undefined` when `shown` does not include it. */
   read(shown: Shown): string | null | undefined
 }
 
@@ -45,7 +45,7 @@ export const AGENT_PAGE = { id: PAGE_ID, name: 'Tools', content: '<p></p>' }
 
 export interface AgentPlan {
   readonly docId: string
-  /** Part of the names of what it writes. */
+  /** A part of the names of everything that the agent writes. */
   readonly mark: string
   readonly random: () => number
   /** Shortest pause between two calls; the longest is twice that. */
@@ -218,7 +218,7 @@ async function checkCreated(relay: RelayUnderTest, { id, confirmed }: ToolsTold[
   return tally('tools', 1, isThere ? 0 : 1)
 }
 
-/** The tool answered ERR_STORE_UNAVAILABLE: the write may or may not have been done. */
+/** Thrown when a tool answers ERR_STORE_UNAVAILABLE: the write may or may not have been done. */
 class ToolUnconfirmed extends Error {}
 class ToolRefused extends Error {}
 

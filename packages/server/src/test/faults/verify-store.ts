@@ -58,7 +58,7 @@ async function fillAround(relay: RelayUnderTest): Promise<void> {
   await send(relay, '/api/v1/internal/revoke', 'POST', { revocations }, 'revocation-secret-for-tests')
 }
 
-/** A row as a presigned upload leaves it until it expires. */
+/** Inserts a row of the kind that a presigned upload leaves until it expires. */
 function insertUpload(db: DatabaseSync): void {
   const upload = {
     id: 'upload-1',

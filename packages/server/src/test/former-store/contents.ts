@@ -4,10 +4,10 @@ import { type RelayUnderTest, saved } from '../relay-under-test.ts'
 
 export const WORKSPACES = ['first', 'second'] as const
 
-/** Everything that callers can read of a store, as JSON. */
+/** Everything that callers can read from a store, as JSON. */
 export type Contents = Readonly<Record<string, unknown>>
 
-/** The same for a relay of any release: bodies, Y states, points, lists, links and blobs of every workspace. */
+/** Reads everything from a relay of any release: bodies, Y states, points, lists, links and blobs of every workspace. */
 export async function contentsOf(relay: RelayUnderTest): Promise<Contents> {
   const contents: Record<string, unknown> = {}
   for (const workspace of WORKSPACES) contents[workspace] = await workspaceOf(relay, { sub: 'ann', role: 'owner', workspace })
@@ -22,7 +22,7 @@ async function workspaceOf(relay: RelayUnderTest, claims: Parameters<RelayUnderT
     documents[id] = {
       body: await rest.getDocument(id),
       points: await Promise.all(
-        // The list told no reasons then.
+        // The list of that release had no reasons.
         points.map(async (point) => ({
           point: { ...point, reason: undefined },
           body: await rest.getRecoveryPoint(id, point.id),

@@ -10,7 +10,7 @@ import { contentsOf } from './contents.ts'
 import { killMigrations, type StopAt } from './kill-migrations.ts'
 import { type FormerStore, formerPostgres, formerSqlite, type Rows } from './open-former.ts'
 
-/** Nothing ends by its age while a test looks. */
+/** Settings with which nothing expires during a test. */
 const ENV = {
   RELAY_TENANCY_MODE: 'shared',
   RELAY_WRITES_PER_SEC: '0',
@@ -19,7 +19,7 @@ const ENV = {
 }
 const STEPS_THEN = 3
 
-/** The rows and columns that the former program knew; of the steps and facts, those that it had written. */
+/** Returns only the rows and columns that the former program knew; of migrations and facts, only those that it had written. */
 function asThen(now: Rows, then: Rows): Rows {
   return Object.fromEntries(
     Object.entries(then).map(([table, rows]) => {
@@ -37,20 +37,20 @@ const opens: readonly (readonly [string, () => Promise<FormerStore | string>])[]
 ]
 
 describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) => {
-  it('[LIFE-29] opening the old store keeps every row', async (context) => {
+  it('[LIFE-29] keeps every row when it is opened', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
     const then = await former.rows()
     for (const table of ['documents', 'updates', 'recovery_points', 'tombstones', 'share_links', 'remembered_writes'])
       expect([table, then[table]?.length]).not.toEqual([table, 0])
-    // The documents of the PostgreSQL store were too short for one.
+    // The documents in the PostgreSQL store were too short for a snapshot.
     if (engine === 'SQLite') expect(then['snapshots']?.length).toBeGreaterThan(0)
     await (await openHost(former.url))[Symbol.asyncDispose]()
     expect(asThen(await former.rows(), then)).toEqual(then)
   })
 
-  it('[LIFE-29] [LIFE-3] bodies, Y states, points, lists and blobs of the old store are served unchanged', async (context) => {
+  it('[LIFE-29] [LIFE-3] is served unchanged: bodies, Y states, points, lists and blobs', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
@@ -58,7 +58,7 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
     expect(await contentsOf(relay)).toEqual(former.contents)
   })
 
-  it('[LIFE-29] [OPS-10] this program backs up the old store and restores every row', async (context) => {
+  it('[LIFE-29] [OPS-10] can be backed up and restored with every row by this program', async (context) => {
     const store = await open()
     if (typeof store === 'string') return context.skip(store)
     await using former = store
@@ -92,7 +92,7 @@ describe.each(opens)('a store written by commit 926e332 on %s', (engine, open) =
         const former = await open()
         if (typeof former === 'string') return
         killed.set(title, former)
-        // All are copies of one store.
+        // All stores are copies of one store.
         if (stops.length === 0) then = await former.rows()
         stops.push({ url: former.url, moment, step })
       }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** Where the migration of a store is killed: `before` or `after` the step of this number, of those still to run, is recorded as done. */
+/** Where the migration of a store stops: `before` or `after` the step is recorded as done. `step` counts only the steps that are still to run. */
 export interface StopAt {
   readonly url: string
   readonly step: number
@@ -10,8 +10,8 @@ export interface StopAt {
 }
 
 /**
- * Migrates stores in a process of their own, which is killed when all have come to their places: a process for each would load the program
- * anew for each. Returns the signal that ended it, and what it said.
+ * Migrates all stores in one child process, which is killed when each has reached its place. A process for each store would load the program
+ * again each time. Returns the signal that ended the process, and its stderr.
  */
 export async function killMigrations(stops: readonly StopAt[]): Promise<readonly [signal: string | null, said: string]> {
   const script = join(import.meta.dirname, 'migrate-until.ts')

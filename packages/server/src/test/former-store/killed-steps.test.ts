@@ -9,7 +9,7 @@ import { openHost, temporaryStore } from '../../drivers/sql/testing/store-under-
 import { killMigrations, type StopAt } from './kill-migrations.ts'
 
 const STEPS = Object.keys(MIGRATIONS)
-/** The store of commit 926e332 has them; `former-store.long.test.ts` kills the later ones. */
+/** Steps that the store of commit 926e332 already has; `former-store.long.test.ts` kills the later ones. */
 const FIRST_STEPS = STEPS.slice(0, 3)
 const HASH = 'a'.repeat(64)
 
@@ -22,7 +22,7 @@ async function onStore<T>(url: string, work: (database: Database) => Promise<T>)
   }
 }
 
-/** A store as the program left it that knew these steps alone, with a document and a recovery point of it. */
+/** Makes a store as the program with only these steps left it, with a document and a recovery point. */
 async function makeStore(url: string, steps: readonly string[]): Promise<void> {
   await onStore(url, async ({ engine, writer }) => {
     if (steps.length === 0) return
@@ -39,7 +39,7 @@ async function makeStore(url: string, steps: readonly string[]): Promise<void> {
   })
 }
 
-/** What of the first step's tables a later step must leave as it is, as text. */
+/** Returns, as text, the contents of the first step's tables that later steps must not change. */
 function contentsOf(url: string): Promise<string> {
   return onStore(url, async ({ reader }) => {
     const tables = await tableNames(reader)
@@ -101,7 +101,7 @@ describe.each(engines)('a kill within one of the first migrations on %s', (_, op
       if (kept === undefined) return
       expect(ended).toEqual(['SIGKILL', ''])
       const { store, done, before } = kept
-      // All steps are one transaction: none of them is there, not even the table that would record them.
+      // All pending steps run in one transaction, so none is recorded. In a new store even the table of steps is missing.
       expect([await stepsOf(store.url), await contentsOf(store.url)]).toEqual([done, before])
       await (await openHost(store.url))[Symbol.asyncDispose]()
       expect(await stepsOf(store.url)).toEqual(STEPS)

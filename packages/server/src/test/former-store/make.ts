@@ -18,7 +18,7 @@ const EXPIRES = new Date(Date.now() + 364 * 86_400_000)
 
 const shapes = (...ids: string[]) => [{ id: 'p', name: 'P', shapes: ids.map((id) => ({ id, type: 'rectangle', x: 1 })) }]
 
-/** What a workspace may hold: hundreds of live edits, points, a tombstone, links, lists, blobs, a remembered write. */
+/** Fills a workspace with everything that it may hold: hundreds of live edits, points, a tombstone, links, lists, blobs, a remembered write. */
 async function fill(relay: RelayUnderTest, workspace: string): Promise<void> {
   const claims = { sub: 'ann', role: 'owner', workspace }
   const rest = relay.rest(claims)
@@ -58,7 +58,7 @@ async function fill(relay: RelayUnderTest, workspace: string): Promise<void> {
   client.destroy()
 }
 
-/** Edits that are acknowledged and in no stored body when the relay is killed. */
+/** Makes edits that are acknowledged but in no stored body when the relay is killed. */
 async function editAndKill(relay: RelayUnderTest): Promise<void> {
   const clients = WORKSPACES.map((workspace) => relay.sync('live', { sub: 'ann', role: 'owner', workspace }))
   await saved(...clients)
@@ -82,7 +82,7 @@ async function make(name: string, env: Record<string, string>, folder: string, d
   await editAndKill(relay)
   dump(relay.dataDir)
   cpSync(join(relay.dataDir, 'blobs'), join(folder, `${name}-blobs`), { recursive: true })
-  // Read from here on, the store changes; what was dumped does not.
+  // Reading changes the store, which was dumped before.
   await relay.restart()
   writeFileSync(join(folder, `${name}.json.gz`), gzipSync(JSON.stringify(await contentsOf(relay))))
   await relay[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-/** Migrates each store up to a step of its own, and kills itself once all stores are at their steps. The only argument is a list of `StopAt`, as JSON. */
+/** Migrates each store up to its step, and kills itself once all stores have reached theirs. The only argument is a list of `StopAt`, as JSON. */
 import { type KyselyPlugin, type QueryId, sql } from 'kysely'
 import { silentLogger } from '../../kernel/log.ts'
 import { connect } from '../../drivers/sql/database.ts'
@@ -6,18 +6,18 @@ import { migrateStore } from '../../drivers/sql/migrations/migrate.ts'
 import type { StopAt } from './kill-migrations.ts'
 
 const stops = JSON.parse(process.argv[2] ?? '') as readonly StopAt[]
-/** A query without rows, for an insert of two columns that is to add none. */
+/** A query without rows, so that an insert of two columns adds nothing. */
 const NOTHING = sql`select '', '' where 1 = 0`.toOperationNode()
 let left = stops.length
 
-/** Never resolves, so that the transaction of the store stays open until the kill; the last store to come here causes the kill. */
+/** Never resolves, so that the transaction of the store stays open until the kill. The last store to get here kills the process. */
 function stay(): Promise<never> {
   left--
   if (left === 0) process.kill(process.pid, 'SIGKILL')
   return new Promise(() => undefined)
 }
 
-/** Stops at the insert that records the step as done. For `before` that insert adds no row, because a plugin can wait after a query only. */
+/** Stops at the insert that records the step as done. For `before` this insert adds no row, because a plugin can wait only after a query. */
 function stayingAt({ step, moment }: StopAt): KyselyPlugin {
   let recorded = 0
   let last: QueryId | null = null

@@ -10,15 +10,15 @@ import type { Contents } from './contents.ts'
 const FOLDER = join(import.meta.dirname, '926e332')
 const unzipped = (name: string): Buffer => gunzipSync(readFileSync(join(FOLDER, `${name}.gz`)))
 
-/** Rows of every table by the names of the columns, as text that can be compared. */
+/** The rows of every table by column name, as text for comparison. */
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>
 
-/** A copy of a former store of a test's own. */
+/** A test's own copy of a former store. */
 export interface FormerStore extends AsyncDisposable {
   readonly url: string
   readonly dataDir: string
   readonly env: Readonly<Record<string, string>>
-  /** What callers could read of it with its own program. */
+  /** What callers could read from the store with the program of that release. */
   readonly contents: Contents
   rows(): Promise<Rows>
 }
@@ -57,7 +57,7 @@ export async function formerSqlite(): Promise<FormerStore> {
   }
 }
 
-/** A string says why there is no server. */
+/** Opens the PostgreSQL store. A string gives the reason why there is no server. */
 export async function formerPostgres(): Promise<FormerStore | string> {
   const server = await openPostgresUnderTest()
   if (typeof server === 'string') return server
@@ -70,7 +70,7 @@ export async function formerPostgres(): Promise<FormerStore | string> {
       await client.end()
     }
   }
-  // What only psql understands stands on lines of its own.
+  // Removes commands that only psql understands; they are on lines of their own.
   const dump = String(unzipped('postgres.sql')).replaceAll(/^\\.*$/gm, '')
   await onServer((client) => client.query(dump))
   const dataDir = copyBlobs('postgres')

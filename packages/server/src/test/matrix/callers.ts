@@ -3,18 +3,18 @@ import type { TokenOptions } from '../../auth/testing/test-issuer.ts'
 const member = (sub: string): TokenOptions => ({ sub, role: 'member' })
 const viewer = (sub: string): TokenOptions => ({ sub, role: 'viewer' })
 
-/** The jti of a token that is revoked before anything else is tried. */
+/** The jti of a token that is revoked before all tests. */
 export const REVOKED_JTI = 'a-token-that-is-gone'
 
-/** A kind of caller of PERM-3: its token, `null` for none, and whether the relay keeps documents private. */
+/** A kind of caller of PERM-3: its token (`null` for none), and whether the relay keeps documents private. */
 export interface CallerKind {
   readonly as: TokenOptions | null
   readonly isOpen?: true
-  /** Sent instead of one that is made from `as`. */
+  /** The credential to send, in place of one made from `as`. */
   readonly token?: string
 }
 
-/** The columns of PERM-3, the kinds that share one of them apart, and callers without a usable token. */
+/** The columns of PERM-3, with kinds that share a column listed apart, and callers without a usable token. */
 export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'doc owner': { as: member('own') },
   'owner share': { as: member('co') },
@@ -35,12 +35,12 @@ export const CALLERS: Readonly<Record<string, CallerKind>> = {
   'other workspace': { as: { sub: 'own', workspace: 'elsewhere', role: 'owner' } },
 }
 
-/** What the caller sends as its credential, `null` for nothing. */
+/** Returns the credential that the caller sends; `null` for none. */
 export function tokenOf(kind: CallerKind, issuer: { token(options: TokenOptions): string }): string | null {
   return kind.token ?? (kind.as === null ? null : issuer.token(kind.as))
 }
 
-/** Of every document of the tables; it belongs to `own`. */
+/** The share list of every document in the tables. The documents belong to `own`. */
 export const SHARES = [
   { userId: 'co', permission: 'owner' },
   { userId: 'ed', permission: 'edit' },

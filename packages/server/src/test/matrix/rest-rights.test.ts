@@ -93,15 +93,15 @@ const ROWS = readTable(RIGHTS)
 interface World {
   readonly call: Call
   readonly agent: McpAgent
-  /** A document of its own for every cell that writes, so that no cell meets what another one did. */
+  /** Makes a document for a cell that writes, so that no cell is affected by another. */
   document(): Promise<string>
 }
 
-/** What is asked in a cell, after what it needs was made. */
+/** The request of a cell, after its prerequisites were made. */
 interface Asked {
   readonly path: string
   readonly body?: unknown
-  /** The document that a refusal must leave as it is. */
+  /** The document that a refusal must leave unchanged. */
   readonly docId?: string
 }
 
@@ -139,7 +139,7 @@ async function world(relay: RelayUnderTest): Promise<World> {
   }
 }
 
-/** A request of one document: its path after the id, and its body. */
+/** Returns a request about one document: the path after the id, and the body. */
 const ofDocument =
   (suffix: string, body?: unknown, root = '/api/docs') =>
   async ({ document }: World): Promise<Asked> => {
@@ -274,7 +274,7 @@ function outcomeOf({ status, text }: RawAnswer): string {
   return Object.keys(CODES).find((letter) => CODES[letter] === errorCode) ?? errorCode
 }
 
-/** One document serves all cells of a row that only reads. */
+/** The requests of rows that only read. All cells of such a row share one document. */
 const readable = new Map<string, Promise<Asked>>()
 function askedOf(label: string, within: World): Promise<Asked> {
   const request = REQUESTS[label]
@@ -286,7 +286,7 @@ function askedOf(label: string, within: World): Promise<Asked> {
   return asked
 }
 
-/** One cell: what came of it, in the words of the table. */
+/** Runs one cell, and returns its result in the words of the table. */
 async function ask(label: string, column: string): Promise<string> {
   const kind = CALLERS[column]
   if (kind === undefined) throw new Error(`nothing is known of ${column}`)

@@ -8,8 +8,9 @@ import { type SharedRelay, sharedRelay } from '../shared-relay.ts'
 import { readTable } from './table.ts'
 
 /**
- * What each role of one workspace gets for what belongs to another or was deleted there, each time the same, in every byte and header, as
- * for what never was. [REST-6] Routes that name nothing of a workspace show in their answer that they hold nothing of another one.
+ * The status that each role of a workspace gets for things that belong to another workspace or were deleted there. Each answer must equal, in
+ * every byte and header, the answer for things that never existed. [REST-6] Routes that name nothing of a workspace must show in their answer
+ * that they contain nothing of another one.
  */
 const TABLE = `
                                                      owner  member  viewer
@@ -56,14 +57,14 @@ const TABLE = `
   POST /api/docs/:id/share                           404    404     404
 `
 
-/** Routes that hold nothing of a workspace, or take their workspace from the control plane. */
+/** Routes without data of a workspace, or whose workspace comes from the control plane. */
 const DISCOVERY = '/.well-known/oauth-protected-resource'
 const WITHOUT = ['/', '/share', '/health', '/livez', '/readyz', '/version', '/metrics', '/api/v1/openapi.json']
 const CONSOLE = ['', '/', '/config.json', '/:file', '/assets/:file'].map((path) => `/console${path}`)
 const NO_TENANT = [...WITHOUT, ...CONSOLE, DISCOVERY, `${DISCOVERY}/mcp`]
 const INTERNAL = '/internal/'
 const ROWS = readTable(TABLE)
-/** In the workspace of this file. */
+/** A caller in the workspace of this file, which is the foreign one for all cells. */
 const HOME: TokenOptions = { sub: 'ann', role: 'owner' }
 
 interface Things {
@@ -80,7 +81,7 @@ interface Things {
 let asked = 1000
 let relay: SharedRelay
 let call: Call
-/** What another workspace has, and what nobody has; every id as long as its counterpart. */
+/** The things that the foreign workspace has, and things that nobody has. Ids have the same length in both. */
 let foreign: Things
 const unknown: Things = {
   docId: 'unknown-',
@@ -99,7 +100,7 @@ beforeAll(async () => {
 })
 afterAll(() => relay?.[Symbol.asyncDispose]())
 
-/** Gives the home workspace one of everything. */
+/** Creates one of everything in the home workspace. */
 async function fill(): Promise<Things> {
   const as = HOME
   const body = { name: 'Theirs', collectionId: 'theirs--', sharedWith: ['ann'] }
@@ -197,7 +198,7 @@ const REQUESTS: Readonly<Record<string, (things: Things) => Asked>> = {
   'POST /api/docs/:id/share': ofDocument('/share', { shares: [] }),
 }
 
-/** Asks in a workspace of its own for this cell; what of the answer may differ is the id that was asked for, and the time. */
+/** Sends the request of a cell in a new workspace. Returns the answer without the requested ids and the times, which may differ. */
 async function ask(label: string, role: string, things: Things): Promise<{ readonly status: number; readonly shown: string }> {
   const workspace = `cell-${++asked}`
   const mine = { as: { sub: 'ann', workspace, role: 'owner' }, body: { sharedWith: ['bob'] } }
@@ -212,7 +213,7 @@ async function ask(label: string, role: string, things: Things): Promise<{ reado
   const whole = JSON.stringify({ status: answer.status, headers: kept, text: answer.text })
   const withoutIds = ids.reduce((text, id) => text.replaceAll(id, 'ID'), whole)
   const withoutTimes = withoutIds.replaceAll(/(_at|At|edAt)\\":(\\"[^"]*"|\d+)/g, 'TIME')
-  // Drawn anew for every document.
+  // A lineage is random for every document.
   return { status: answer.status, shown: withoutTimes.replaceAll(/lineage\\":\\"[\w-]{16}/g, 'LINEAGE') }
 }
 

@@ -1,12 +1,12 @@
-/** One row of a table that is written as text: its label, and its cells by the name of their column. */
+/** One row of a table in text form: its label, and its cells by the names of their columns. */
 export interface Row {
   readonly label: string
   readonly cells: Readonly<Record<string, string>>
 }
 
 /**
- * Reads a table as it stands in a test: a head line of column names, then a line per row, everything set apart by two blanks or more. Throws
- * when a row has not exactly one cell per column, so that none is missing by mistake.
+ * Reads a table in text form: a head line with column names, then a line per row, with two or more blanks between cells. Throws when a row does
+ * not have exactly one cell per column, so that no cell is missing by mistake.
  */
 export function readTable(text: string): readonly Row[] {
   const [head = [], ...lines] = text

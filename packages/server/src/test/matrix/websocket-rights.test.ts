@@ -63,20 +63,23 @@ afterAll(async () => {
   await shared?.[Symbol.asyncDispose]()
 })
 
-/** One cell: the caller's socket, signed in as far as it can be, and a document of its own. */
+/** One cell: the caller's socket, authenticated as far as it can be, and a document of its own. */
 interface Cell {
   readonly relay: RelayUnderTest
   readonly call: Call
   readonly caller: WireClient
   readonly kind: CallerKind
   readonly docId: string
-  /** A client of the document's owner, joined to it. */
+  /** Opens a client of the document's owner that has joined it. */
   peer(): Promise<WireClient>
 }
 
 const letterOf = (code: unknown): string => LETTERS[String(code)] ?? String(code)
 
-/** Resolves when everything sent before was handled: frames of a connection are taken in order, and this one is always refused. [WS-11] */
+/**
+ * Resolves when the relay has handled all earlier frames. It sends a frame that is always refused; frames of a connection are handled in order.
+ * [WS-11]
+ */
 async function handled({ caller }: Cell): Promise<void> {
   const before = caller.errors().length
   const isAnswered = (): boolean =>
@@ -88,7 +91,7 @@ async function handled({ caller }: Cell): Promise<void> {
   await until('the barrier', isAnswered)
 }
 
-/** Joins, and answers the refusal, `null` for none. */
+/** Joins, and returns the refusal, or `null`. */
 async function join({ caller, docId }: Cell): Promise<string | null> {
   caller.join(docId)
   await until('an answer to JOIN_DOC', () => caller.syncs().includes(SYNC.step1) || caller.errors().length > 0)
@@ -96,7 +99,7 @@ async function join({ caller, docId }: Cell): Promise<string | null> {
   return refusal === undefined ? null : letterOf(refusal.code)
 }
 
-/** Sends after a JOIN_DOC, whatever came of that: the refusal, or whether it `happened`. */
+/** Sends after a JOIN_DOC, accepted or not. Returns the refusal, or whether `happened` became true. */
 async function afterJoin(cell: Cell, send: () => void, happened: () => boolean): Promise<string> {
   const { caller } = cell
   const refused = await join(cell)
@@ -111,7 +114,7 @@ async function afterJoin(cell: Cell, send: () => void, happened: () => boolean):
   return happened() || caller.errors().length > from + 1 ? 'an answer' : '-'
 }
 
-/** A change counts when it is acknowledged, and reaches whoever else has the document open, or neither. */
+/** Makes a change. It must be acknowledged and reach another client with the document open, or neither. */
 async function write(cell: Cell, send: (update: Uint8Array) => void): Promise<string> {
   const peer = await cell.peer()
   const { caller } = cell
@@ -181,7 +184,7 @@ const OPERATIONS: Readonly<Record<string, (cell: Cell) => Promise<string>>> = {
   'DOC_EVENT deleted': (cell) => told(cell, 'deleted', () => cell.call('DELETE', `/api/docs/${cell.docId}`)),
 }
 
-/** Opens a socket of an address of its own: an address whose tokens were refused waits for its next answers. */
+/** Opens a socket with a client address of its own, because the relay delays its answers to an address whose tokens were refused. */
 function openFrom(relay: RelayUnderTest): Promise<WireClient> {
   return openWire(relay, { headers: { 'X-Forwarded-For': `198.51.${made >> 8}.${made & 255}` } })
 }
@@ -222,7 +225,7 @@ describe('every client frame for every kind of caller', () => {
       SYNC_CHUNK: TAG.syncChunk,
     }
     expect([...frames].sort()).toEqual(Object.keys(named).sort())
-    // What needs no right: answers of the relay, and the echo.
+    // Messages that need no right: answers of the relay, and the heartbeat.
     const free = [TAG.error, TAG.authResponse, TAG.joined, TAG.syncChunkAck, TAG.heartbeat, TAG.syncAck]
     expect([...Object.values(named), ...free].sort((a, b) => a - b)).toEqual(Object.values(TAG).sort((a, b) => a - b))
   })

@@ -20,7 +20,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
     const joinedFrames = (client: WireClient) => client.jsonOf(TAG.joined)
     const lineageAt = async (relay: RelayUnderTest, id: string) =>
       (await relay.rest(ANN).listDocuments()).find((document) => document.id === id)?.['lineage']
-    /** DOC_EVENTs of a document. */
+    /** Returns the DOC_EVENTs of a document. */
     const told = (client: WireClient, docId: string) => client.jsonOf(TAG.docEvent).filter((event) => event['docId'] === docId)
     const statusOf = (call: Promise<unknown>) =>
       call.then(
@@ -28,7 +28,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
         (error: { readonly status?: number }) => error.status,
       )
 
-    it('[WS-61] JOINED at the node that does not own a document tells the lineage of its owner, and the level of each person, also when it changes', async () => {
+    it('[WS-61] JOINED at an edge has the lineage of the owner and the level of the person, also after a change', async () => {
       const share = (permission: 'view' | 'edit') => [{ userId: 'mel', permission }]
       await create('joined', { sharedWith: share('view') })
       const ann = await enter(a, 'joined')
@@ -49,7 +49,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       await until('her words at the owner', () => ann.has('y'))
     })
 
-    it('[WS-62] a copy of a deleted document is refused at the node that does not own the new one, whether or not the client names its lineage', async () => {
+    it('[WS-62] an edge refuses a copy of a deleted document for the new one, with and without a named lineage', async () => {
       await create('again')
       const [named, nameless] = [await enter(b, 'again'), await enter(b, 'again')]
       const [joined] = joinedFrames(named)
@@ -72,7 +72,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       expect(fresh.keys()).toEqual(['new', 'newer'])
     })
 
-    it('[SHARE-3] [SHARE-4] a share link of one node is listed, redeemed and withdrawn at the other, and then refused at both', async () => {
+    it('[SHARE-3] [SHARE-4] a share link of one node is listed, redeemed and withdrawn at the other, then refused at both', async () => {
       await create('linked')
       const link = await a.rest(ANN).issueShareLink('linked', tomorrow())
       expect(await b.rest(ANN).listShareLinks('linked')).toEqual(await a.rest(ANN).listShareLinks('linked'))
@@ -87,19 +87,19 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       expect([await a.rest(ANN).listShareLinks('linked'), await b.rest(ANN).listShareLinks('linked')]).toEqual([[], []])
     })
 
-    it('[WS-54] a deletion at the node that does not own the document is told once to each connection of each node', async () => {
+    it('[WS-54] a deletion at an edge is one event for each connection of each node', async () => {
       await create('told')
       const clients = [await enter(a, 'told'), await enter(b, 'told'), await enter(a, 'told'), await enter(b, 'told')]
       await b.rest(ANN).deleteDocument('told')
       await until('all to be told', () =>
         clients.every((client) => told(client, 'told').some(({ eventType }) => eventType === 'deleted')),
       )
-      // Later changes through the same feed show that no further event of the deletion follows.
+      // Later changes through the same feed show that the deletion causes no further event.
       for (const relay of relays) await relay.rest(ANN).putDocument(`after-${relay === a ? 'a' : 'b'}`, { name: 'after' })
       await until('all to be told of what came after', () =>
         clients.every((client) => told(client, 'after-a').length > 0 && told(client, 'after-b').length > 0),
       )
-      // A connection may be told late of the creation.
+      // The event of the creation may come late.
       const endsOf = (client: (typeof clients)[number]) =>
         told(client, 'told')
           .map(({ eventType }) => eventType)
@@ -107,7 +107,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       for (const client of clients) expect(endsOf(client)).toEqual(['deleted'])
     })
 
-    it('[LIFE-19] [WS-63] a recovery point that was taken and restored at the node that does not own the document has all words, and both nodes name the successor', async () => {
+    it('[LIFE-19] [WS-63] a recovery point taken and restored at an edge has all words, and both nodes name the successor', async () => {
       await create('restored')
       const [ann, bob] = [await enter(a, 'restored'), await enter(b, 'restored')]
       await ann.write(ann.put('first'))
@@ -118,7 +118,7 @@ onNodes(await sharedNodes(), ({ relays, workspace }) =>
       const newest = points.toSorted((one, other) => one.serverVersion - other.serverVersion).at(-1)
       const { newDocId } = await b.rest(ANN).restoreRecoveryPoint('restored', newest?.id ?? '')
       for (const client of [ann, bob]) {
-        // A connection may be told late of the creation.
+        // The event of the creation may come late.
         const ends = () => told(client, 'restored').filter(({ eventType }) => eventType !== 'created')
         await until('the deletion to be told', () => ends().length > 0)
         expect(ends()).toMatchObject([{ eventType: 'deleted', successor: newDocId }])

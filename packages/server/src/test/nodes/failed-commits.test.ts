@@ -19,7 +19,7 @@ describe.skipIf(typeof nodes === 'string')('nodes of which one has a bad connect
   afterAll(() => (nodes as NodesUnderTest)[Symbol.asyncDispose](), patience(20_000))
 
   it(
-    '[LIFE-6] [LIFE-25] while every twelfth commit of the owner fails or its answer is lost, nobody on any node is disconnected and all is saved',
+    '[LIFE-6] [LIFE-25] nobody is disconnected and all is saved while every twelfth commit of the owner fails or loses its answer',
     async () => {
       await b.rest().putDocument('kept', FULL)
       const a = await add({ RELAY_TEST_HOOKS: '1', RELAY_TEST_COMMIT_FAULTS: '5:0.08' })
@@ -51,7 +51,7 @@ describe.skipIf(typeof nodes === 'string')('nodes of which one has a bad connect
   )
 
   it(
-    '[LIFE-26] a document that was taken from four nodes which ended is opened by nobody after the fifth, and other documents are',
+    '[LIFE-26] no node opens a document whose last five owners ended, and other documents are opened',
     async () => {
       for (const id of ['bad', 'good']) await b.rest().putDocument(id, FULL)
       const a = await add()

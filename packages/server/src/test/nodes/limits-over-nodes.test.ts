@@ -13,13 +13,13 @@ const CAP = 25
 const EDITORS = 2
 const BURST = 40
 const PER_SEC = 1
-/** What agents leave of the write bucket while people write. */
+/** The part of the write bucket that agents leave to people while people write. */
 const PEOPLES = BURST / 2
 
 interface SignIn {
   readonly relay: RelayUnderTest
   readonly client: WireClient
-  /** `null`: the connection has a seat. */
+  /** The error of AUTH; `null` when the connection has a seat. */
   readonly error: unknown
 }
 
@@ -42,7 +42,7 @@ onNodes(started, ({ relays, bus, url }) =>
     const usageAt = (relay: RelayUnderTest, workspace: string) => relay.rest({ workspace, role: 'owner' }).usage()
 
     it(
-      '[WS-17] of 60 people on two nodes 25 get a seat, 2 of them as editors; the seats of a killed node are taken until its lease is over, and free then',
+      '[WS-17] of 60 people on two nodes 25 get a seat, 2 of them as editors; seats of a killed node are free after its lease',
       async () => {
         const entry = { id: 'seats', editor_limit: EDITORS }
         async function signIn(relay: RelayUnderTest, role: string): Promise<SignIn> {
@@ -98,8 +98,8 @@ onNodes(started, ({ relays, bus, url }) =>
           (await Promise.all(relays.map((relay) => metric(relay, 'relay_bus_up')))).every((up) => up === 1),
         )
 
-      it('[AG-86] while a person writes at one node, agents at the other leave people their share of the tokens, and people can then use all of it', async () => {
-        // Puts the moment from which buckets fill far into the past, so that they are full although the nodes have just started.
+      it('[AG-86] while a person writes at one node, agents at the other leave people their tokens, which people can use up', async () => {
+        // Moves the moment from which buckets fill far into the past, so that they are full although the nodes have just started.
         await redis.run('SET bus:since -1000000')
         const member = { workspace: 'shares', sub: 'ann', role: 'member' }
         await a.rest(member).putDocument('doc', { name: 'doc' })
@@ -120,13 +120,13 @@ onNodes(started, ({ relays, bus, url }) =>
         const { writes } = await usageAt(b, 'shares')
         const left = writes?.left ?? 0
         expect(left).toBeGreaterThanOrEqual(PEOPLES - (written - before))
-        // One of Ann's words may have been on its way when `left` was told.
+        // One of Ann's writes may have been under way when `left` was reported.
         await Promise.all(Array.from({ length: left - 1 }, write))
         expect(ann.errors()).toEqual([])
       })
 
       it(
-        '[LIFE-27] [AG-87] while Redis ends, comes back and is emptied, calls at both nodes are answered, sessions go on, and writes stay within burst and rate',
+        '[LIFE-27] [AG-87] while Redis ends, returns and is emptied, calls are answered, sessions go on, and writes stay within limits',
         async () => {
           const member = { workspace: 'outage', sub: 'ann', role: 'owner' }
           const beganMs = performance.now()

@@ -6,15 +6,15 @@ import { openPostgresUnderTest } from '../../drivers/sql/testing/postgres-under-
 import { type RelayUnderTest, startRelayUnderTest, until } from '../relay-under-test.ts'
 import { metric } from '../wire-client.ts'
 
-/** Several relays, each a process of its own, that use one fresh database, one bus and one object store together. */
+/** Several relay processes that share one fresh database, one bus and one object store. */
 export interface NodesUnderTest extends AsyncDisposable {
-  /** In the order of their `node_id`: node-1, node-2 and so on. */
+  /** The relays in the order of their `node_id`: node-1, node-2 and so on. */
   readonly relays: readonly RelayUnderTest[]
   readonly issuer: TestIssuer
   readonly bus: RedisUnderTest
   /** The URL of the database. */
   readonly url: string
-  /** Starts one more node; resolves when it is ready and linked with all others that run. */
+  /** Starts one more node. Resolves when it is ready and linked with all running nodes. */
   add(env?: Readonly<Record<string, string>>): Promise<RelayUnderTest>
 }
 
@@ -24,7 +24,7 @@ export interface NodesOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Returns a string with the reason when this machine lacks a server that they need. */
+/** Starts the nodes. Returns a string with the reason when this machine lacks a server that they need. */
 export async function startNodesUnderTest({ count, mcp, env = {} }: NodesOptions): Promise<NodesUnderTest | string> {
   await using opened = new AsyncDisposableStack()
   const database = await openPostgresUnderTest()
@@ -89,7 +89,7 @@ export async function linked(relays: readonly RelayUnderTest[]): Promise<void> {
   })
 }
 
-/** A port of this machine that nobody listens at now. */
+/** Returns a free port of this machine. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -13,11 +13,11 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 onNodes(await sharedNodes(), ({ relays }) =>
   describe('a node that is paused', () => {
     const [a, b] = relays
-    // A test that failed leaves the node paused.
+    // A failed test may leave the node paused.
     afterEach(() => process.kill(a.pid, 'SIGCONT'))
 
     const shapes = async (relay: RelayUnderTest, id: string) => shapesIn((await relay.rest().getDocument(id)) as unknown as Body)
-    /** The first answer of a node that may say 503 for a while. */
+    /** Reads the shapes at a node, and repeats the read while it answers 503. */
     const shapesSoon = async (relay: RelayUnderTest, id: string): Promise<readonly string[]> => {
       for (;;) {
         const answer = await shapes(relay, id).catch((error: unknown) => error)
@@ -28,7 +28,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     }
 
     it(
-      '[LIFE-25] [LIFE-26] stores nothing of a document that another node took over meanwhile, answers no read with old content, and becomes an edge',
+      '[LIFE-25] [LIFE-26] stores nothing of a document that was taken over, returns no old content, and becomes an edge',
       async () => {
         await a.rest().putDocument('paused', { name: 'paused', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
         const ann = a.sync('paused')
@@ -41,7 +41,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         setShape(ann, 'late')
         setShape(bob, 'meanwhile')
         await until('bob to be saved at a new owner', () => bob.state.saved === 'saved', 15_000)
-        // Documents of other tests at the same nodes may be taken over with it.
+        // Documents of other tests on the same nodes may be taken over as well.
         expect((await takeovers()) - before).toBeGreaterThan(0)
         await pause(1_000)
         process.kill(a.pid, 'SIGCONT')
@@ -51,8 +51,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
           [ann, bob].every(({ doc }) => ['late', 'meanwhile'].every((id) => doc.getMap('shapes:canvas').has(id))),
         )
         expect(await shapes(a, 'paused')).toEqual(['late', 'meanwhile'])
-        // On a machine so busy that the pause took more than 10 s, the node gave the document up before it tried to store
-        // anything.
+        // On a machine so busy that the pause took more than 10 s, the node gave the document up before it tried to store anything.
         const suspended = a.logLines.filter((line) => line.includes('"node.suspended"')).length
         expect((await metric(a, 'relay_fenced_total')) + suspended).toBeGreaterThan(0)
       },
@@ -60,7 +59,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     )
 
     it(
-      '[AG-63] [LIFE-26] holds up no search at another node, which tells what it lacks and finds the words once it has taken the document over',
+      '[AG-63] [LIFE-26] does not delay a search at another node, which is incomplete until it has taken the document over',
       async () => {
         await a.rest().putDocument('drawn', { name: 'drawn', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
         const agent = await mcpAgent(b.mcpUrl, b.token())
@@ -85,7 +84,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     )
 
     it(
-      '[LIFE-27] gives everything up after 10 s, and is another incarnation of itself afterwards',
+      '[LIFE-27] gives everything up after 10 s, and then gets a new incarnation',
       async () => {
         await a.rest().putDocument('long', { name: 'long', pages: [{ id: 'canvas', name: 'Canvas', shapes: [] }] })
         const ann = a.sync('long')

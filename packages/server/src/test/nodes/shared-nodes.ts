@@ -7,19 +7,19 @@ import { FEW_LIMITS } from '../shared-relay.ts'
 import { metric } from '../wire-client.ts'
 import { type NodesUnderTest, startNodesUnderTest } from './nodes-under-test.ts'
 
-/** Two nodes with few limits for the tests of a file, which may end, pause and restart them, and leave both running at the end. */
+/** Two nodes with few limits for the tests of a file. Tests may end, pause and restart them, and must leave both running. */
 export interface SharedNodes extends AsyncDisposable {
-  /** Their tokens are for `workspace` unless their claims say otherwise. */
+  /** The relays. Their tokens are for `workspace` unless the claims name another. */
   readonly relays: readonly [RelayUnderTest, RelayUnderTest]
-  /** Of this file alone. */
+  /** The workspace of this file. */
   readonly workspace: string
 }
 
 let running: NodesUnderTest | null = null
 
 /**
- * The nodes that the test files of one process use one after another, since starting two takes longer than most of the tests. Disposing ends
- * the clients of the file; the nodes end with the process. Returns a string with the reason when this machine lacks a server that they need.
+ * Returns the nodes that the test files of one process share, since starting two takes longer than most of the tests. Disposing ends the clients
+ * of the file; the nodes end with the process. Returns a string with the reason when this machine lacks a server that they need.
  */
 export async function sharedNodes(): Promise<SharedNodes | string> {
   const nodes = await runningNodes()
@@ -47,7 +47,7 @@ async function runningNodes(): Promise<NodesUnderTest | string> {
   return running
 }
 
-/** Nodes that a failed file has ended, stopped or separated are not handed on. */
+/** Whether both nodes run and are linked. Nodes that a failed file has ended, paused or separated are not reused. */
 async function areWell(relays: readonly RelayUnderTest[]): Promise<boolean> {
   const looks = relays.map(async (relay) => {
     const { status } = await fetch(`${relay.baseUrl}/readyz`, { signal: AbortSignal.timeout(patience(2_000)) })

@@ -19,7 +19,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     const [a, b] = relays
     let documents = 0
 
-    /** A document with a page of three paragraphs, which nobody has open. */
+    /** Puts a document with a page of three paragraphs, which nobody has open. */
     async function created(): Promise<string> {
       const docId = `doc-${++documents}`
       await a.rest(ANN).putDocument(docId, { name: docId, richTextPages: [{ id: 'p', name: 'P', content: CONTENT }] })
@@ -27,13 +27,13 @@ onNodes(await sharedNodes(), ({ relays }) =>
     }
     const enter = async (relay: RelayUnderTest, docId: string, sub = 'ann'): Promise<WireClient> =>
       (await openWire(relay)).enter(relay.token({ ...ANN, sub }), docId, ['ack'])
-    /** A document that this node owns, as somebody has had it open there first, and Ann has it open at node A. */
+    /** Puts a document that this node owns, because somebody opened it there first. Ann has it open at node A. */
     async function opened(owner: 'a' | 'b'): Promise<{ readonly docId: string; readonly ann: WireClient }> {
       const docId = await created()
       if (owner === 'b') await enter(b, docId, 'first')
       return { docId, ann: await enter(a, docId) }
     }
-    /** An agent of a person who has no other agent. */
+    /** Returns an agent of a new person. */
     const agentAt = (relay: RelayUnderTest, sub = `agent-${++documents}`): Promise<McpAgent> =>
       mcpAgent(relay.mcpUrl, relay.token({ ...ANN, sub }))
     const htmlAt = async (relay: RelayUnderTest, docId: string): Promise<string> => {
@@ -45,7 +45,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     const REWRITTEN = { content: '<p id="blk-1">new one</p><p id="blk-2">new two</p><p id="blk-3">three</p>', format: 'html' }
 
     describe.each(['a', 'b'] as const)('undo of a document that node %s owns', (owner) => {
-      it('[AG-69] [AG-70] [AG-71] a tool at one node takes back a call and keeps what a person typed at the other node since', async () => {
+      it('[AG-69] [AG-70] [AG-71] a tool at one node undoes a call and keeps what a person typed at the other node since', async () => {
         const { docId, ann } = await opened(owner)
         const agent = await agentAt(b)
         const { callId } = await agent.call('set_prose', { docId, ...page, ...REWRITTEN })
@@ -59,7 +59,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect(await htmlAt(b, docId)).toBe(html)
       })
 
-      it('[AG-68] the last call of a session is its own also when the session changes the node and another session wrote since', async () => {
+      it('[AG-68] a session finds its own last call also after it changed the node and another session wrote', async () => {
         const { docId } = await opened(owner)
         const bearer = a.token({ ...ANN, sub: `sessions-${++documents}` })
         let at = a
@@ -94,7 +94,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     })
 
     describe.concurrent.each(['a', 'b'] as const)('news of a document that node %s owns', (owner) => {
-      it('[AG-20] [AG-22] an agent at node B is told once who typed where at node A', async () => {
+      it('[AG-20] [AG-22] an agent at node B gets news once about who typed where at node A', async () => {
         const { docId, ann } = await opened(owner)
         const agent = await agentAt(b)
         await agent.call('get_prose', { docId, ...page })
@@ -104,7 +104,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
       })
 
-      it('[AG-20] [AG-74] what an agent wrote through node B is no news to that agent, and ends none of its waits', async () => {
+      it('[AG-20] [AG-74] own writes through node B are no news to an agent, and end none of its waits', async () => {
         const { docId } = await opened(owner)
         const agent = await agentAt(b)
         await agent.call('get_prose', { docId, ...page })
@@ -113,7 +113,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect((await agent.call('get_document', { docId }))['news']).toBeUndefined()
       })
 
-      it('[AG-22] [AG-23] an agent at node B is told once that an agent of node A changed the document, and so is one that waits', async () => {
+      it('[AG-22] [AG-23] an agent at node B gets news once of a change by an agent of node A, also while it waits', async () => {
         const { docId } = await opened(owner)
         const [agent, waiter, other] = [await agentAt(b), await agentAt(b), await agentAt(a)]
         const { serverVersion } = await agent.call('get_prose', { docId, ...page })
@@ -125,7 +125,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
         expect(await waiting).toMatchObject({ edited: true, news: { since: serverVersion } })
       })
 
-      it('[AG-23] [AG-28] a block that a person changed at node A is not overwritten by an agent of node B that has not seen it', async () => {
+      it('[AG-23] [AG-28] an agent of node B does not overwrite a block that a person changed at node A unseen', async () => {
         const { docId, ann } = await opened(owner)
         const agent = await agentAt(b)
         await agent.call('get_prose', { docId, ...page })
@@ -142,7 +142,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     describe.concurrent.each(['a', 'b', 'nobody'] as const)(
       'waiting at node B for a change of a document that %s owns',
       (owner) => {
-        it('[AG-74] [AG-75] is told of what a person changed through node A', async () => {
+        it('[AG-74] [AG-75] an agent gets the change that a person made through node A', async () => {
           const live = owner === 'nobody' ? null : await opened(owner)
           const docId = live?.docId ?? (await created())
           const agent = await agentAt(b)
@@ -158,7 +158,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
       },
     )
 
-    it('[AG-76] [MCP-15] waiting calls at node B that their session cancels at node A end and give their places back', async () => {
+    it('[AG-76] [MCP-15] calls waiting at node B end and free their places when their session cancels them at node A', async () => {
       const { docId } = await opened('a')
       await htmlAt(a, docId)
       const headers: Record<string, string> = {
@@ -173,11 +173,11 @@ onNodes(await sharedNodes(), ({ relays }) =>
       const wait = (id: number, timeoutSecs: number) =>
         post(b, { id, method: 'tools/call', params: { name: 'service_wait_for_change', arguments: { docId, timeoutSecs } } })
       let asked = 100
-      // An update that was written when the document was opened may reach this node late.
+      // An update written at the opening of the document may reach this node late.
       const isQuiet = async () => (await (await wait(++asked, 1)).text()).includes('"edited":false')
       await until('nothing to change the document any more', isQuiet)
       const isFull = async () => (await (await wait(++asked, 1)).text()).includes('ERR_STREAM_LIMIT')
-      // More than there are places, as a call that only looks may take one.
+      // More calls than there are places, because a call that only looks may take one.
       const waits = Array.from({ length: 20 }, (_, id) => wait(id, 50))
       await until('all places to be taken', isFull)
       await Promise.all(waits.map((_, requestId) => post(a, { method: 'notifications/cancelled', params: { requestId } })))
@@ -201,7 +201,7 @@ onNodes(await sharedNodes(), ({ relays }) =>
     })
 
     it(
-      '[AG-23] [AG-28] what a person typed at a node that was killed counts as a person’s at the node that takes the document over',
+      '[AG-23] [AG-28] words typed at a killed node count as a person’s at the node that takes the document over',
       async () => {
         const docId = await created()
         const agent = await agentAt(b)

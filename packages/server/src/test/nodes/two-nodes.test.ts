@@ -17,7 +17,7 @@ const tomorrow = () => new Date(Date.now() + 86_400_000)
 const person = (sub: string) => ({ sub, role: 'member' })
 const sizeOf = ({ doc }: SyncClient) => doc.getMap('shapes:canvas').size
 
-/** Counts how often clients lost their connection. */
+/** Returns a function that counts how often these clients lost their connection. */
 function closesOf(clients: readonly SyncClient[]): () => number {
   let closes = 0
   for (const client of clients) {
@@ -52,7 +52,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
       expect(kinds.toSorted()).toEqual([0, 1])
     })
 
-    it('[LIFE-11] [LIFE-25] a PUT with expectedVersion at the node that does not own a live document changes the document at its owner, and one with an older version conflicts', async () => {
+    it('[LIFE-11] [LIFE-25] a PUT at an edge with expectedVersion changes the document at its owner, and conflicts when outdated', async () => {
       const { serverVersion } = await create('put')
       const ann = a.sync('put')
       await saved(ann)
@@ -65,7 +65,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
       expect(await shapes(b, 'put')).toEqual(['more', 's'])
     })
 
-    it('[LIFE-8] [LIFE-25] a list of one node shows the title that a person has just given a document at the other', async () => {
+    it('[LIFE-8] [LIFE-25] a list of one node shows a title that a person has just set at the other', async () => {
       await create('titled')
       const ann = a.sync('titled')
       await saved(ann)
@@ -77,12 +77,12 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
         return documents.find(({ id }) => id === 'titled')?.name
       }
       let name = await listedName()
-      // A list waits a second for another node, which on a busy machine may need longer to store the title.
+      // A list waits up to a second for another node, which may need longer to store the title on a busy machine.
       for (let again = 0; again < 4 && name !== 'New title'; again++) name = await listedName()
       expect(name).toBe('New title')
     })
 
-    it('[SHARE-4] [PERM-2] a share link of one node opens the document on the other, whose sockets hear of it', async () => {
+    it('[SHARE-4] [PERM-2] a share link of one node opens the document on the other, whose sockets learn of it', async () => {
       await a.rest(person('mia')).putDocument('shared', { name: 'shared' })
       const link = await a.rest(person('mia')).issueShareLink('shared', tomorrow())
       const mia = a.sync('shared', person('mia'))
@@ -100,7 +100,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
       expect(ben.state.refusal).toBe('ERR_VIEW_FORBIDDEN')
     })
 
-    it('[WS-54] a document that is deleted at one node is gone for the people at the other', async () => {
+    it('[WS-54] a document deleted at one node ends for people at the other', async () => {
       await create('gone')
       const [ann, bob] = [a.sync('gone'), b.sync('gone')]
       await saved(ann, bob)
@@ -143,7 +143,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
     )
 
     it(
-      '[LIFE-28] a node that gets SIGTERM hands its documents over: people of the other node keep their sockets, its own reconnect, nothing is lost',
+      '[LIFE-28] a node that gets SIGTERM hands its documents over: sockets of the other node stay, and nothing is lost',
       async () => {
         await create('term')
         const ann = a.sync('term')
@@ -157,7 +157,7 @@ onNodes(await startNodesUnderTest({ count: 2 }), ({ relays }) =>
         }, 20)
         await new Promise((resolve) => setTimeout(resolve, 500))
         expect(await a.stop()).toBe(0)
-        // Everything had gone to the other node, or was stored, before the process ended.
+        // Everything was handed over or stored before the process ended.
         expect(a.logLines.filter((line) => line.includes('"room.drain.failed"'))).toEqual([])
         await new Promise((resolve) => setTimeout(resolve, 500))
         clearInterval(typing)

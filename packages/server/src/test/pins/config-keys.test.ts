@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { CONFIG_KEYS, type KeyEntry } from '../../config/schema.ts'
 
-/** key | environment | default | form | option | secret */
+/** Columns: key, environment, default, form, option, secret */
 const PINNED = `
 server.host | RELAY_HOST | "0.0.0.0" | listen-host | --host |
 server.port | RELAY_PORT | 9876 | port, 0 free port, to 65535 | --port |

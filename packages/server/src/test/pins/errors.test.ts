@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ERRORS } from '../../kernel/errors.ts'
 
-/** code, status, members */
+/** Columns: code, status, members */
 const PINNED = `
 BAD_REQUEST 400 field,limit,value
 BAD_JSON 400 offset

@@ -7,11 +7,11 @@ import { ERRORS } from '../../kernel/errors.ts'
 const statuses = (table: Readonly<Record<string, { readonly status: number }>>) =>
   Object.entries(table).map(([code, { status }]) => `${code} ${status}`)
 
-it('[REST-14] the codes that clients know are those of the server, with their statuses', () => {
+it('[REST-14] the client knows exactly the codes of the server, with their statuses', () => {
   expect(statuses(REST_CODES)).toEqual(statuses(ERRORS))
 })
 
-it('[REST-14] the codes that clients know are those of the specification, with their statuses', () => {
+it('[REST-14] the client knows exactly the codes of the specification, with their statuses', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../../../docs/spec/wire/rest.md'), 'utf8')
   const table = page.slice(page.indexOf('| **REST-14** errorCode'))
   const rows = table.split('\n').flatMap((line) => {

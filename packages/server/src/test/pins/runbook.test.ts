@@ -6,7 +6,7 @@ const SOURCE = new URL('../..', import.meta.url).pathname
 const DOCS = new URL('../../../../../docs/', import.meta.url).pathname
 const guide = readFileSync(join(DOCS, 'operators-guide.md'), 'utf8')
 
-/** What the code logs at level error, told by how it is written. */
+/** Returns the events that the code logs at level error, found by a search of the sources. */
 function errorEvents(): string[] {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !/\.test\.ts$|\.contract\.ts$|(^|\/)(testing|test)\//.test(name),

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { type NodesFault, type Scene, UNNOTICED } from './nodes-fault.ts'
 import { pause } from './requests.ts'
 
-/** Faults of Redis, of which people may notice nothing. */
+/** Faults of Redis, which people must not notice. */
 export const BUS_FAULTS: Readonly<Record<string, NodesFault>> = {
   'bus-stops': ofBus(async ({ cluster: { redis } }) => {
     await redis.kill('SIGKILL')

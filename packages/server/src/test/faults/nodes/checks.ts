@@ -11,13 +11,13 @@ const QUIET_WITHIN_MS = 15_000
 const PAGES = ['text', 'tools'] as const
 const CHECKS_AT_ONCE = 8
 
-/** How long everybody took to be connected, saved and equal; the differences that were left are named. */
+/** The time until everybody was connected, saved and equal, and the remaining differences. */
 export interface Convergence {
   readonly tookMs: number
   readonly differences: readonly string[]
 }
 
-/** Waits until all people are in sync and saved and all who have a document open show the same. [LIFE-25] */
+/** Waits until all people are in sync and saved, and all with the same document open have the same content. [LIFE-25] */
 export async function converge(load: NodesLoad): Promise<Convergence> {
   const startedMs = performance.now()
   const isDone = () => unsettled(load).length === 0 && differing(load).length === 0
@@ -54,22 +54,16 @@ function textOf(doc: Y.Doc, page: string): string {
   return doc.getXmlFragment(`prose:${page}`).toString()
 }
 
-/** What a search for everything acknowledged has found. */
+/** The result of a search for everything acknowledged. */
 export interface Found {
   readonly losses: Losses
-  /** What is missing, where, for the report. */
+  /** The missing marks and where each is missing, for the report. */
   readonly missing: readonly string[]
-  /**
-   * How many acknowledged marks are gone because the database server lost commits that it had confirmed. They do not count as
-   * missing.
-   */
+  /** How many acknowledged marks are gone because the database server lost commits that it had confirmed. These do not count as missing. */
   readonly lostWithTail: number
 }
 
-/**
- * Looks for everything acknowledged: in the log and the bodies as a relay gives them that never served the load, and in the log as the
- * database has it. [LIFE-1]
- */
+/** Searches everything acknowledged: in log and bodies through a relay that never served the load, and in the log in the database. [LIFE-1] */
 export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load: NodesLoad, recorder: Recorder): Promise<Found> {
   const byDocument = Map.groupBy(recorder.acknowledged, ({ document }) => document)
   const missing: string[] = []
@@ -79,7 +73,7 @@ export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load:
   const look = async (): Promise<void> => {
     for (let document = documents.pop(); document !== undefined; document = documents.pop()) {
       const expected = byDocument.get(document) ?? []
-      // One request stored the whole document, so it is lost as a whole.
+      // One request stored the whole document, so the document was lost as a whole.
       if (expected.every((one) => isExcused(one, recorder)) && (await isAbsent(fresh, document))) {
         lostWithTail += expected.length
         continue
@@ -110,8 +104,8 @@ export async function findMissing(cluster: Cluster, fresh: RelayUnderTest, load:
 }
 
 /**
- * Whether the database server may have lost something acknowledged. What people typed is never excused: their editors hold it,
- * and send it again when they connect to a store that lacks it.
+ * Whether the database server may have lost this acknowledged mark. Typed marks are never excused: the editors hold them, and send them again
+ * when they connect to a store that lacks them.
  */
 function isExcused({ source, atMs }: Acknowledged, recorder: Recorder): boolean {
   return source !== 'typed' && recorder.isOfLostTail(atMs)
@@ -124,7 +118,7 @@ async function isAbsent(fresh: RelayUnderTest, document: string): Promise<boolea
 
 interface Looked {
   readonly document: string
-  /** Whether people had it open, so that its log holds everything. */
+  /** Whether people had the document open, so that its log contains everything. */
   readonly isLive: boolean
   readonly expected: readonly Acknowledged[]
 }

@@ -22,53 +22,53 @@ import { NODE_SETTING, type StoreAudit, openStoreAudit } from './store-audit.ts'
 export interface ClusterNode {
   readonly name: string
   readonly relay: RelayUnderTest
-  /** Prefers this node, and takes another one while this one is not ready. */
+  /** A balancer that prefers this node, and takes another while this one is not ready. */
   readonly front: Front
-  /** Between this node and its database. */
+  /** The proxy between this node and its database. */
   readonly database: FaultyProxy
-  /** Between this node and Redis. */
+  /** The proxy between this node and Redis. */
   readonly bus: FaultyProxy
-  /** In front of the listener for links of this node; sources are the names of nodes. */
+  /** The proxy in front of this node's listener for links; its sources are the names of nodes. */
   readonly links: FaultyProxy
   /** Holds the commits of this node. */
   readonly commits: CommitHold
-  /** False after `kill` and `stop`. */
+  /** Whether the process runs; false after `kill` and `stop`. */
   isUp: boolean
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>
-  /** Starts the process again, with the program of this state of the sources, and resolves when the node is ready. */
+  /** Starts the process again from the present sources. Resolves when the node is ready. */
   start(): Promise<void>
-  /** SIGSTOP and SIGCONT. */
+  /** Sends SIGSTOP; `thaw` sends SIGCONT. */
   freeze(): void
   thaw(): void
 }
 
-/** Several relay processes on one database and one Redis of their own, with proxies between all of them. */
+/** Several relay processes with a database and a Redis of their own, and proxies between all of them. */
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly ClusterNode[]
   readonly issuer: TestIssuer
   readonly redis: OwnRedis
   readonly redisUrl: string
   readonly audit: StoreAudit
-  /** `null` on a server that others use as well. */
+  /** The cluster's own database server; `null` when it uses a shared one. */
   readonly postgres: OwnPostgres | null
-  /** Whether all nodes say that they are ready. */
+  /** Whether all nodes report that they are ready. */
   areReady(): Promise<boolean>
-  /** One more relay on the same store, which the load never used; stopped with the cluster. */
+  /** Starts one more relay on the same store, which the load never uses. It stops with the cluster. */
   startFresh(): Promise<RelayUnderTest>
 }
 
 export interface ClusterPlan {
   readonly nodes: number
-  /** An own database server, which a fault can restart. */
+  /** Whether to start an own database server, which a fault can restart. */
   readonly ownPostgres: boolean
-  /** Leaves the epoch out of the appends, so that a node which lost a document can still write into its log. */
+  /** Leaves the epoch out of the appends, so that a former owner can still write into the log. */
   readonly sabotaged: boolean
-  /** What all nodes run at first; the program of this state of the sources when absent. */
+  /** The program of all nodes at the start; that of the present sources when absent. */
   readonly program?: string
-  /** Further variables of all nodes. */
+  /** More environment variables of all nodes. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -129,7 +129,7 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
   }
   const names = NAMES.slice(0, plan.nodes)
   const [first, ...others] = names
-  // The first one makes the tables.
+  // The first node creates the tables.
   const opening = [await open(first as string), ...(await Promise.all(others.map(open)))]
   nodes.push(...opening.map((parts) => clusterNode({ ...parts, front: PENDING })))
   const behind = nodes.map(({ name, relay }) => ({ name, port: Number(new URL(relay.baseUrl).port) }))
@@ -168,7 +168,7 @@ export async function startCluster(plan: ClusterPlan): Promise<Cluster> {
   }
 }
 
-/** Stands for the fronts until all nodes have ports. */
+/** A placeholder for the fronts until all nodes have ports. */
 const PENDING: Front = {
   baseUrl: '',
   wsUrl: '',
@@ -203,7 +203,7 @@ function clusterNode(
   return node
 }
 
-/** Waits until the node itself says that it is ready. */
+/** Waits until the node itself reports that it is ready. */
 async function ready(node: Pick<ClusterNode, 'name' | 'relay'>): Promise<void> {
   await until(`node ${node.name} to be ready`, () => isReady(node), READY_WITHIN_MS)
 }
@@ -227,14 +227,14 @@ function through(url: string, port: number): string {
   return changed.href
 }
 
-/** Adds a setting to each connection, by which the audit of the store tells the node that the connection belongs to. */
+/** Adds a setting to each connection, which tells the audit of the store to which node the connection belongs. */
 function namedAs(node: string, url: string): string {
   const changed = new URL(url)
   changed.searchParams.set('options', `-c ${NODE_SETTING}=${node}`)
   return changed.href.replaceAll('+', '%20')
 }
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** Returns a free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -3,7 +3,7 @@ import { liveDocument } from './nodes-load.ts'
 import { pause } from './requests.ts'
 import { until } from '../../relay-under-test.ts'
 
-/** Faults of PostgreSQL, or of the network between it and one node. */
+/** Faults of PostgreSQL, and of the network between PostgreSQL and one node. */
 export const DATABASE_FAULTS: Readonly<Record<string, NodesFault>> = {
   'database-silent-5': { ...databaseSilent(5), share: 2 },
   'database-silent-20': databaseSilent(20),

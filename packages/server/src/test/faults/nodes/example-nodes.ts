@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   if (missing.length > 0) process.exitCode = 1
 }
 
-/** Runs HAProxy with the configuration of deploy/ on other addresses; `null` where it is not installed. */
+/** Runs HAProxy with the configuration of deploy/ on other addresses; `null` where HAProxy is not installed. */
 async function startHaproxy(nodes: readonly ClusterNode[]): Promise<(AsyncDisposable & { readonly baseUrl: string }) | null> {
   if (spawnSync('haproxy', ['-v']).status !== 0) return null
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-haproxy-'))

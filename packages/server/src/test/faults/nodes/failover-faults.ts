@@ -7,17 +7,17 @@ import { pause, request } from './requests.ts'
 import { openTypist, TYPED_PAGE, type Typist } from './typist.ts'
 
 const MOST_LOST_APPENDS = 50
-/** The document whose owner sleeps through a failover. */
+/** Id of the document whose owner is frozen after a failover. */
 const FORKED = 'forked'
-/** A number that both the owner's person and the other one write, so that the log ends where the owner believes it to end. */
+/** Number of the owner's edits that the failover loses. The other person writes as many, so that the log ends where the owner believes. */
 const FORKED_EDITS = 3
-/** Happens on a machine so busy that the nodes give their documents up meanwhile. */
+/** The report for a machine so busy that the nodes gave their documents up in the meantime. */
 const NOT_FORKED = 'the log does not end where the owner believes, so the run shows nothing'
 const BACK_WITHIN_MS = 30_000
-/** A heartbeat that was under way when the server ended may have been stored without its answer. */
+/** A heartbeat under way at the end of the server may have been stored without an answer. */
 const UNANSWERED_BEATS = 1
 
-/** A standby takes over that lacks the last commits of the server which it replaces. */
+/** A standby replaces the database server, and lacks its last commits. */
 export const FAILOVER_FAULTS: Readonly<Record<string, NodesFault>> = {
   'database-fails-over': {
     nodes: 2,
@@ -54,9 +54,9 @@ export const FAILOVER_FAULTS: Readonly<Record<string, NodesFault>> = {
 }
 
 /**
- * A failover loses the last edits of a document, which its owner has acknowledged; then the owner sleeps. Another node takes the document over
- * and stores as many edits as were lost, so the log ends where the owner believes it to end, with other edits in it. An edit that waited for the
- * owner would then follow one that the log lacks, and nobody would see it when its person, who is told that it is saved, leaves.
+ * A failover loses the last edits of a document, which its owner has acknowledged. Then the owner is frozen. Another node takes the document over
+ * and stores as many edits as were lost, so the log ends where the owner believes, but with other edits. An edit that waited for the owner would
+ * then follow an edit that the log lacks. Its person is told that it is saved and leaves, and nobody would see the edit.
  */
 function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
   return {
@@ -79,13 +79,13 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
       const lastBefore = await audit.lastSeqOf(FORKED)
       await writeOneByOne(stays, FORKED_EDITS)
       const lastSeq = await audit.lastSeqOf(FORKED)
-      // Then the owner has nothing left to do in the document.
+      // From here on the owner has nothing to write for the document.
       await until('the body to be stored', async () => (await audit.coveredSeqOf(FORKED)) === lastSeq, BACK_WITHIN_MS)
       await postgres.failOver()
       recorder.lostTails.push({ fromMs, toMs: performance.now() })
       await until('all nodes to be ready', () => cluster.areReady(), BACK_WITHIN_MS)
       owner.freeze()
-      // This edit waits in the socket of the sleeping node.
+      // This edit waits in the socket of the frozen node.
       stays.write()
       const comes = await joinedAt(scene, other, 'comes')
       await writeOneByOne(comes, lastSeq - lastBefore)
@@ -99,7 +99,7 @@ function forking({ leaves }: { readonly leaves: boolean }): NodesFault {
           recorder.wrong.push('two people of one document see different texts'),
         )
       }
-      // Leaves, as people do who read that everything is saved.
+      // The person leaves, because everything is reported as saved.
       stays.client.destroy()
       await pause(3_000)
       comes.client.destroy()
@@ -120,7 +120,7 @@ function serverOf({ postgres }: Cluster): OwnPostgres {
   return postgres
 }
 
-/** How many lost tails of the database each node has reported. */
+/** Returns how many lost tails of the database each node has reported. */
 async function tailsTold(nodes: readonly ClusterNode[]): Promise<ReadonlyMap<string, number>> {
   const counts = nodes.map(
     async ({ name, relay }): Promise<[string, number]> => [
@@ -138,7 +138,7 @@ async function joinedAt({ cluster, recorder, random }: Scene, node: ClusterNode,
   return typist
 }
 
-/** Writes edits, each after the one before is saved, so that each becomes an append of its own. */
+/** Writes edits, each after the one before is saved, so that each is an append of its own. */
 async function writeOneByOne(typist: Typist, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     typist.write()

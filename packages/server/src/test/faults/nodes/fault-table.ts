@@ -15,7 +15,7 @@ export const NODES_FAULTS: Readonly<Record<string, NodesFault>> = {
   ...LIMIT_FAULTS,
 }
 
-/** @throws Error when there is no such fault */
+/** Returns a fault by name. @throws Error when there is no such fault */
 export function faultNamed(name: string): NodesFault {
   const fault = NODES_FAULTS[name]
   if (fault === undefined) throw new Error(`no fault ${name}, only ${Object.keys(NODES_FAULTS).join(', ')}`)
@@ -24,10 +24,10 @@ export function faultNamed(name: string): NodesFault {
 
 const SKIPPED = 16
 
-/** The names of `count` faults as they are drawn: each as often as its share says before any comes again. */
+/** Draws the names of `count` faults: each comes as often as its share before any comes again. */
 export function drawFaults(count: number, random: () => number): readonly string[] {
   const all = Object.entries(NODES_FAULTS).flatMap(([name, { share }]) => Array.from({ length: share }, () => name))
-  // The first numbers of the generator are alike for seeds that follow each other.
+  // For seeds close together the first numbers of the generator are similar, so they are skipped.
   for (let i = 0; i < SKIPPED; i++) random()
   const drawn: string[] = []
   while (drawn.length < count) drawn.push(...shuffled(all, random).slice(0, count - drawn.length))

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { delayedWrites } from '../../delayed-writes.ts'
 
-/** Which bytes of a connection are held back: those to the target, those from it, or both. */
+/** The bytes of a connection that are held back: to the target, from it, or both. */
 export type Way = 'to-target' | 'from-target' | 'both'
 
-/** A connection through the proxy. `source` is what `sourceOf` says of it. */
+/** A connection through the proxy. `source` is the result of `sourceOf`. */
 interface Piped {
   readonly near: Socket
   readonly far: Socket
@@ -13,26 +13,26 @@ interface Piped {
 }
 
 /**
- * A TCP proxy on a port of 127.0.0.1 that a fault run breaks, for all connections or for those of one source. Bytes that are held back are
- * not lost: they arrive when the proxy lets them go, as after a real partition that was shorter than TCP's patience.
+ * A TCP proxy on a port of 127.0.0.1 that a fault run breaks, for all connections or for those of one source. Bytes that are held back are not
+ * lost. They arrive after `heal`, as after a real partition that was shorter than the TCP timeouts.
  */
 export interface FaultyProxy extends AsyncDisposable {
   readonly port: number
-  /** The local ports of the open connections to the target, by which the target can name them. */
+  /** The local ports of open connections to the target, by which the target can identify them. */
   readonly localPorts: ReadonlySet<number>
-  /** Holds back the bytes of open and new connections until `heal`. Without a source it holds back those of all connections. */
+  /** Holds back the bytes of open and new connections until `heal`: those of one source, or of all. */
   silence(way: Way, source?: string): void
-  /** Resets the open connections and, until `heal`, each new one: those of one source, or all. */
+  /** Resets the open connections, and each new one until `heal`: those of one source, or of all. */
   cut(source?: string): void
   /** Resets the open connections once; new ones are forwarded. */
   reset(source?: string): void
-  /** Forwards each block of bytes of open and new connections this much later. */
+  /** Forwards all bytes of open and new connections with this delay. */
   delay(ms: number): void
-  /** Resets the next connection that sends something to the target, after `bytes` further bytes of the answer. */
+  /** Resets the next connection that sends something to the target, after `bytes` more bytes of the answer. */
   cutAnswerAfter(bytes: number): void
   /** Resets the next connection that sends PostgreSQL a COMMIT, or a statement that commits by itself, after `bytes` further bytes of the answer. */
   cutCommitAnswerAfter(bytes: number): void
-  /** Whether a connection that is to be reset so has not been reset yet. */
+  /** Whether a connection still waits for the reset of `cutAnswerAfter` or `cutCommitAnswerAfter`. */
   isCutDue(): boolean
   /** Forwards everything again. */
   heal(): void
@@ -40,7 +40,7 @@ export interface FaultyProxy extends AsyncDisposable {
 
 export interface FaultyProxyOptions {
   readonly target: { readonly host: string; readonly port: number }
-  /** Names who opened a connection, by the port that it came from. */
+  /** Returns the name of the process that opened a connection, by its port. */
   readonly sourceOf?: (remotePort: number) => string
 }
 
@@ -48,7 +48,7 @@ export interface FaultyProxyOptions {
  * What commits, as a driver of PostgreSQL sends it: a simple query of the word COMMIT, or the statement of `postgres-append.ts`, which is
  * a transaction of its own.
  */
-const COMMIT = /^Q[^]{4}commit\0$|^P[^]{4}\0\s*with moved as/i
+const COMMIT = /^Q[^]{4}commit\0$|^P[^]{4}\0\s*with (moved|held) as/i
 
 export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyProxyOptions): Promise<FaultyProxy> {
   const open = new Set<Piped>()
@@ -82,7 +82,7 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
     if (answerBytesLeft > 0) return
     answerBytesLeft = null
     cutting = null
-    // The bytes before the cut arrive.
+    // Waits until the bytes before the cut have arrived.
     setTimeout(() => breakOff(piped), 5)
   }
 
@@ -109,7 +109,7 @@ export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyPr
       open.delete(piped)
       far.destroy()
     })
-    // An end of the target is held back with the bytes before it.
+    // The end of a connection from the target is held back together with the bytes before it.
     far.once('close', () => (isSilent(piped, 'from-target') ? undefined : near.destroy()))
     follow(piped)
   })

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../../../../../..')
-/** The packages of this repository, which must be those of the same commit. */
+/** The scope of this repository's packages, which must come from the same commit. */
 const OWN_SCOPE = '@docrelay'
 
-/** The relay as an earlier commit of this repository has it, in a folder of its own. */
+/** The relay of an earlier commit of this repository, in a folder of its own. */
 export interface FormerProgram extends Disposable {
   /** The path of its main module. */
   readonly path: string
 }
 
-/** Unpacks the sources of a commit; all other packages are those that are installed here. */
+/** Unpacks the sources of a commit. All third-party packages are the installed ones. */
 export function openFormerProgram(commit: string): FormerProgram {
   const folder = mkdtempSync(join(tmpdir(), 'docrelay-former-'))
   const archive = spawnSync('git', ['archive', '--format=tar', commit, 'packages', 'package.json'], {

@@ -8,19 +8,19 @@ export interface Behind {
 }
 
 /**
- * A load balancer as small as possible: each new connection goes to the first node of its order that is ready. `/readyz` decides, as it
- * does for HAProxy; a node that refuses the connection is left out at once. Connections that are open stay with their node.
+ * A minimal load balancer. Each new connection goes to the first ready node in its order. `/readyz` decides, as for HAProxy; a node that refuses
+ * a connection is skipped at once. Open connections stay with their node.
  */
 export interface Front extends AsyncDisposable {
   readonly baseUrl: string
   readonly wsUrl: string
-  /** The node that the newest connection of this client went to; clients say who they are by `?client=` in the address. */
+  /** Returns the node of the client's newest connection. Clients name themselves by `?client=` in the address. */
   nodeOf(client: string): string | null
 }
 
 const LOOK_EVERY_MS = 500
 const LOOK_TIMEOUT_MS = 1_000
-/** A client that has sent nothing after this long is forwarded all the same. */
+/** A client that has sent nothing after this time is forwarded anyway. */
 const FIRST_BYTES_MS = 1_000
 
 /** Starts a front that prefers the nodes in the order given. */
@@ -47,7 +47,7 @@ export async function startFront(nodes: readonly Behind[]): Promise<Front> {
     keep(near)
     const first = await firstBytes(near)
     const client = /[?&]client=([\w.-]+)/.exec(first.toString('latin1', 0, 2_048))?.[1]
-    // When no node is ready, one of them is asked all the same, since its own answer says most.
+    // When no node is ready, one of them is asked anyway, since its own answer explains most.
     const inOrder = [...nodes.filter(({ name }) => ready.get(name)), ...nodes.filter(({ name }) => !ready.get(name))]
     for (const { name, port } of inOrder) {
       const far = await connected(port)
@@ -98,7 +98,7 @@ function firstBytes(socket: Socket): Promise<Buffer> {
   })
 }
 
-/** `null` when nobody listens there. */
+/** Connects to a port; `null` when nobody listens there. */
 function connected(port: number): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })

@@ -8,13 +8,16 @@ const SIGN_INS = 60
 const CONNECTIONS = 25
 const EDITORS = 2
 const READS = { perSec: 20, burst: 40 } as const
-/** A refused reader pauses for up to a second, so it takes many to use up what the bucket gets. [AG-87] */
+/** A refused reader pauses for up to a second, so it takes many readers to empty the bucket. [AG-87] */
 const READERS_PER_NODE = 20
 const STORM_MS = 12_000
 const LIMIT_CODES: ReadonlySet<unknown> = new Set(['ERR_WORKSPACE_CONNECTION_LIMIT', 'ERR_EDITOR_LIMIT'])
 const RATE_LIMITED = 429
 
-/** Limits of a workspace that hold for all nodes together, while many ask for more at all of them and a node is killed. [WS-17] */
+/**
+ * A fault during which the limits of a workspace must hold for all nodes together: many clients ask for more at every node, and one node is
+ * killed. [WS-17]
+ */
 export const LIMIT_FAULTS: Readonly<Record<string, NodesFault>> = {
   'limits-under-kill': {
     nodes: 3,
@@ -52,7 +55,7 @@ interface Storm {
   readonly limit: number
 }
 
-/** Signs in over and over at all nodes; whoever is let in stays for a while. At no moment may more be in than the limit says. */
+/** Signs in repeatedly at all nodes. Each client with a seat keeps it for a while. There may never be more seats than the limit. */
 async function storm({ cluster: { nodes, issuer }, recorder, random }: Scene, { workspace, role, limit }: Storm): Promise<void> {
   const untilMs = performance.now() + STORM_MS
   let [inside, most, refused] = [0, 0, 0]
@@ -78,13 +81,13 @@ async function storm({ cluster: { nodes, issuer }, recorder, random }: Scene, { 
   if (refused === 0) recorder.wrong.push(`nobody was refused in ${workspace}, so its limit of ${limit} was not tried`)
 }
 
-/** The answer to AUTH, or `null` when the connection ended without one. */
+/** Returns the answer to AUTH, or `null` when the connection ended without one. */
 async function answerOf(client: WireClient): Promise<Readonly<Record<string, unknown>> | null> {
   const answer = client.nextJson(TAG.authResponse).catch(() => null)
   return Promise.race([answer, client.closed.then(() => null)])
 }
 
-/** Reads with tools at all nodes as fast as they answer. The nodes together may let through what one bucket holds and gets. */
+/** Reads with tools at all nodes as fast as they answer. All nodes together may admit only what one bucket holds and gains. */
 async function drain({ cluster: { nodes, issuer }, recorder, random }: Scene): Promise<void> {
   const startedMs = performance.now()
   const untilMs = startedMs + STORM_MS

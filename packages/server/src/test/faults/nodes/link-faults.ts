@@ -2,12 +2,9 @@ import type { Cluster, ClusterNode } from './cluster.ts'
 import { chosen, EVERYBODY_RECONNECTS, type NodesFault } from './nodes-fault.ts'
 import { pause } from './requests.ts'
 
-/**
- * Faults of the network between nodes. Clients of nodes that are not hit may have to try again, as the owner of their document
- * may be out of reach.
- */
+/** Faults of the network between nodes. Clients of other nodes may have to retry, because the owner of their document may be unreachable. */
 export const LINK_FAULTS: Readonly<Record<string, NodesFault>> = {
-  // Of two nodes the one with the higher incarnation gives its sockets up; of three the one that is alone.
+  // Of two nodes the one with the higher incarnation closes its sockets; of three the one that is alone.
   'links-cut': {
     nodes: 2,
     share: 1,
@@ -48,7 +45,7 @@ export const LINK_FAULTS: Readonly<Record<string, NodesFault>> = {
       return healed(cluster)
     },
   },
-  // Both nodes still see the third one, so neither turns red. Clients of the two may have to try again.
+  // Both nodes still reach the third one, so neither turns red. Their clients may have to retry.
   'links-of-two-cut': {
     nodes: 3,
     share: 2,

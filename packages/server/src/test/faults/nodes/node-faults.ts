@@ -6,7 +6,7 @@ import { pause } from './requests.ts'
 
 const HELD_WITHIN_MS = 10_000
 
-/** Faults of a whole process: it is killed, sleeps, or is stopped and started again. */
+/** Faults of a whole process: it is killed, frozen, or stopped and started again. */
 export const NODE_FAULTS: Readonly<Record<string, NodesFault>> = {
   'kill-owner': {
     nodes: 3,
@@ -36,13 +36,13 @@ export const NODE_FAULTS: Readonly<Record<string, NodesFault>> = {
     },
   },
   'freeze-owner': freezing({ seconds: () => 30 }),
-  // Shorter than the time after which a node gives its documents up by itself: only the fence keeps it from writing.
+  // Shorter than the time after which a node gives its documents up by itself, so only the fence keeps it from writing.
   'freeze-briefly': { ...freezing({ seconds: (random) => 4.5 + 3 * random() }), share: 2 },
-  // Nobody else writes, so the log ends where the frozen node believes it to end, and only the epoch refuses its appends.
+  // Nobody else writes, so the log ends where the frozen node believes, and only the epoch refuses its appends.
   'freeze-briefly-alone': { ...freezing({ seconds: (random) => 4.5 + 3 * random() }), share: 0, load: 'writers alone' },
   'freeze-in-commit': freezing({ seconds: () => 30, isInCommit: true }),
   'freeze-briefly-in-commit': { ...freezing({ seconds: (random) => 4.5 + 3 * random(), isInCommit: true }), share: 2 },
-  // The short form for `npm test`: the links break, the owner sleeps, and the other one is killed.
+  // The short form for `npm test`: the links break, the owner is frozen, and the other node is killed.
   'one-after-another': {
     nodes: 2,
     share: 0,
@@ -66,7 +66,7 @@ export const NODE_FAULTS: Readonly<Record<string, NodesFault>> = {
   'rolling-restart': rolling((nodes) => nodes),
   'rolling-restart-of-sixty': { ...rolling((nodes) => nodes), share: 0, load: 'sixty typists' },
   'rolling-restart-of-sixty-backwards': { ...rolling((nodes) => nodes.toReversed()), share: 0, load: 'sixty typists' },
-  // Each node is stopped with the earlier program and started with the present one, so both work beside each other.
+  // Each node is stopped with the earlier program and started with the present one, so both run beside each other.
   'rolling-upgrade': { ...rolling((nodes) => nodes), share: 0, startsFormer: true },
   'rolling-restart-backwards': rolling((nodes) => nodes.toReversed()),
 }
@@ -84,7 +84,7 @@ function freezing({
     tailMs: 8_000,
     bounds: UNNOTICED,
     async play({ cluster, random }) {
-      // The only writer of this document goes on typing into the socket of the frozen node.
+      // The only writer of this document keeps typing into the socket of the frozen node.
       const owner = await ownerOf(cluster, quietDocument((cluster.nodes[0] as ClusterNode).name))
       if (isInCommit) {
         owner.commits.hold()

@@ -4,11 +4,11 @@ import { type Caller, callTool, pause, request } from './requests.ts'
 import { openTypist, TYPED_PAGE, type Typist } from './typist.ts'
 import { until } from '../../relay-under-test.ts'
 
-/** Documents in which a person types at each node. */
+/** Number of documents in which a person types at each node. */
 const LIVE_DOCUMENTS = 4
 /**
- * For each node: `typists` in each live document, and `quiet` documents that have one writer and are only read at the other nodes; with
- * callers of REST and agents or without. The few people stay below the limits of a workspace.
+ * The loads. At each node, `typists` people type in each live document, and `quiet` documents have one writer and are only read at the other
+ * nodes. A load may include callers of REST and agents. `few people` leaves room below the limits of a workspace.
  */
 const LOADS = {
   usual: { typists: 1, typistsEdits: 2.5, quiet: 1, quietEdits: 2, hasCallers: true },
@@ -25,27 +25,27 @@ const TOOL_PAGE = 'tools'
 const NOTE = 'blk-note'
 
 /**
- * The load of a fault run. At each node: a person in each live document, the only writer of a quiet document that people at all other
- * nodes read, a writer over REST who makes documents, one who rewrites a document that somebody at another node has open, an agent with
- * tools in a live document, and a reader who asks the node itself for the documents that are rewritten.
+ * The load of a fault run. At each node there are: a person in each live document, the only writer of a quiet document that people at all other
+ * nodes read, a writer over REST who makes documents, a writer who rewrites a document that somebody at another node has open, an agent with
+ * tools in a live document, and a reader who requests the rewritten documents from the node itself.
  */
 export interface NodesLoad {
   readonly typists: readonly Typist[]
-  /** The names of clients at each node that are told of documents which others make. */
+  /** The names of the clients at each node that get events of documents made by others. */
   readonly watchers: readonly string[]
   /** Every document that people have open. */
   readonly documents: readonly string[]
-  /** The node that each client is connected to now. */
+  /** Returns the node to which each client is connected now. */
   nodeOfClients(): ReadonlyMap<string, string | null>
-  /** Begins to work, also again after `rest`. */
+  /** Starts the work; may be called again after `rest`. */
   begin(): void
-  /** Ends all work; the people stay connected. */
+  /** Stops all work. The people stay connected. */
   rest(): Promise<void>
   /** Disconnects the people. */
   close(): void
 }
 
-/** A document that one writer rewrites over REST, with the last version that was confirmed. */
+/** A document that one writer rewrites over REST, with its last confirmed version. */
 interface Rewritten {
   readonly id: string
   version: number
@@ -53,10 +53,10 @@ interface Rewritten {
 }
 
 type Running = () => boolean
-/** Works until `running` returns false; may be called again afterwards. */
+/** Works until `running` returns false. May be called again afterwards. */
 type Work = (running: Running) => Promise<void>
 
-/** Whether a load has callers of REST and agents with tools. */
+/** Whether a load includes callers of REST and agents with tools. */
 export function hasCallers(kind: LoadName): boolean {
   return LOADS[kind].hasCallers
 }
@@ -73,7 +73,7 @@ function rewrittenDocument(node: string): string {
   return `rewritten-${node}`
 }
 
-/** Makes the documents and lets people open them. Resolves when everybody has joined. */
+/** Makes the documents and opens them for the people. Resolves when everybody has joined. */
 export async function startNodesLoad(
   { nodes, issuer }: Cluster,
   recorder: Recorder,
@@ -105,7 +105,7 @@ export async function startNodesLoad(
       () => people.every(({ client }) => client.state.synced && client.state.saved === 'saved'),
       JOINED_WITHIN_MS,
     )
-  // They join first, so that their node is the owner.
+  // These writers join first, so that their node becomes the owner.
   const quietWriters = quiet.map(({ node, document }) => open(node, document, 'writer', quietEdits))
   await joined(quietWriters)
   const typists = nodes.flatMap((node) =>
@@ -148,7 +148,7 @@ export async function startNodesLoad(
   }
 }
 
-/** Makes a document before the load begins, on a machine that may be too busy to answer at once, and returns its version. */
+/** Makes a document before the load begins, and returns its version. Retries, because a busy machine may not answer at once. */
 async function create(caller: Caller, id: string, body: unknown): Promise<number> {
   let version: number | null = null
   await until(`the document ${id} to be made`, async () => {
@@ -172,7 +172,10 @@ function makerOfDocuments(caller: Caller, name: string): Work {
   })
 }
 
-/** Names the version that it has seen in each write, so that a write whose answer was lost cannot take effect after a later one. [REST-16] */
+/**
+ * Rewrites a document with the last version as expectedVersion, so that a write whose answer was lost cannot take effect after a later one.
+ * [REST-16]
+ */
 function rewriter(caller: Caller, one: Rewritten): Work {
   let { version } = one
   let tried = 0
@@ -204,7 +207,7 @@ function agentWithTools(caller: Caller, name: string, docId: string): Work {
   })
 }
 
-/** An answer must be as new as what had been confirmed to anybody before its request was sent. [LIFE-8] */
+/** Reads rewritten documents. An answer must be as new as the last version confirmed to anybody before its request was sent. [LIFE-8] */
 function reader(caller: Caller, rewritten: readonly Rewritten[], random: () => number): Work {
   return whileRunning(READER_PAUSE_MS * (0.5 + random()), async () => {
     const one = rewritten[Math.floor(random() * rewritten.length)] as Rewritten

@@ -9,7 +9,7 @@ const SEVERAL =
   '| 20 of a sequence | 1 | compared | 40 | 10, 0 | 0, 0 | 0, 0 | 5, 0 | DIFFERENT | 0 | 4, 2 | 0.0 s | – | 4 | NOT KEPT; only 7 were played; missed: pause (a), 5xx (b) |'
 const SABOTAGED = KEPT.replace('compared', 'left out')
 
-it('[LIFE-26] the sum of the results counts faults, losses and missed bounds of all runs that compared the epoch', () => {
+it('[LIFE-26] the totals count faults, losses and missed bounds of all runs that compared the epoch', () => {
   expect(totalOf([KEPT, SEVERAL, SABOTAGED]).replaceAll('\n', ' ')).toBe(
     '**In all, with the epoch compared: 8 faults in 2 runs; 1,751 edits acknowledged, 1 of them missing; 2 foreign appends; 3 stale reads; ' +
       '1 runs with different replicas; 1 runs not kept; 2 bounds missed.**',

@@ -27,17 +27,17 @@ const COLUMNS = [
 ]
 const TABLE_HEAD = `| ${COLUMNS.join(' | ')} |\n|${'---|'.repeat(COLUMNS.length)}\n`
 
-/** How a run of several faults is called: the seed alone says which they are. */
+/** The name of a run of several faults, which the seed alone determines. */
 const SEVERAL = / of a sequence$/
 
-/** The cells that say what was played; two runs with the same ones are the same run. */
+/** Returns the cells that identify a run. Two runs with the same cells are the same run. */
 function planCells({ faults, seed, sabotaged }: NodesRun): string {
   const [first] = faults
   const what = faults.length === 1 ? first : `${faults.length} of a sequence`
   return [what, seed, sabotaged ? 'left out' : 'compared'].join(' | ')
 }
 
-/** One line about a run, a row of the table. */
+/** Returns the table row about a run. */
 export function rowOf(run: NodesRun, played: NodesPlayed): string {
   const { losses, closes, faults } = played
   const of = ({ checked, missing }: { readonly checked: number; readonly missing: number }) => `${number(checked)}, ${missing}`
@@ -91,7 +91,7 @@ export function isDone(file: string, run: NodesRun): boolean {
   return rowsIn(file).some((row) => row.startsWith(`| ${planCells(run)} | `))
 }
 
-/** Adds the row, and reckons the sum of all rows anew. */
+/** Adds the row, and computes the totals of all rows again. */
 export function append(file: string, row: string): void {
   const rows = [...rowsIn(file), row]
   writeFileSync(file, `${HEAD}${totalOf(rows)}\n\n${TABLE_HEAD}${rows.join('\n')}\n`)
@@ -102,7 +102,7 @@ function rowsIn(file: string): readonly string[] {
   return lines.filter((line) => line.startsWith('| ') && !line.startsWith('| Fault'))
 }
 
-/** The sum of the rows whose appends compared the epoch, and of those that did not. */
+/** Returns the totals of the rows whose appends compared the epoch, and of the others. */
 export function totalOf(rows: readonly string[]): string {
   const all = rows.map((row) => {
     const [

@@ -11,12 +11,12 @@ const NOTHING = {
   faults: [{ differences: [], badAnswers: [], wrong: [] }],
 }
 
-/** The runs end and empty their Redis, so that it must be their own. */
+/** Fault runs end and empty their Redis, so they need one of their own. */
 const isMissing = spawnSync('redis-server', ['--version']).status !== 0
 if (isMissing) process.stderr.write('skipped: the program redis-server is missing\n')
 
 it.skipIf(isMissing)(
-  '[LIFE-1] [LIFE-25] [LIFE-26] when the links of two nodes break, the owner sleeps for 5 s and then the other node is killed, nothing acknowledged is lost, and everybody sees the same',
+  '[LIFE-1] [LIFE-25] [LIFE-26] broken links, a frozen owner and a killed node lose nothing acknowledged, and all replicas become equal',
   { timeout: patience(50_000) },
   async () => {
     const run = { faults: ['one-after-another'], seed: 1, sabotaged: false }

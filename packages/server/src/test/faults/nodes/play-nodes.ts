@@ -11,19 +11,19 @@ import { pause } from './requests.ts'
 import { latestEventMs, wrongEvents } from './told-events.ts'
 import { until } from '../../relay-under-test.ts'
 
-/** Faults that are played one after the other on a cluster of their own. */
+/** A sequence of faults on one cluster. */
 export interface NodesRun {
   readonly faults: readonly string[]
   readonly seed: number
   readonly sabotaged: boolean
-  /** The commit whose program nodes run before an upgrade. */
+  /** The commit whose program the nodes run before an upgrade. */
   readonly former?: string
 }
 
-/** What one fault of a run has shown. Times in milliseconds. */
+/** The results of one fault of a run. Times in milliseconds. */
 export interface FaultPlayed {
   readonly fault: string
-  /** Of clients of nodes that the fault did not hit. */
+  /** Closed sockets of clients of nodes that the fault did not hit. */
   readonly closesElsewhere: readonly string[]
   readonly pauseElsewhereMs: number
   readonly reconnectP99Ms: number | null
@@ -31,17 +31,17 @@ export interface FaultPlayed {
   readonly equalAfterMs: number
   readonly differences: readonly string[]
   readonly badAnswers: readonly string[]
-  /** What the fault itself has counted, and has found wrong. */
+  /** Counts of the fault itself for the report, and in `wrong` what it found wrong. */
   readonly told: readonly string[]
   readonly wrong: readonly string[]
 }
 
-/** What a run has shown. Times in milliseconds. */
+/** The results of a run. Times in milliseconds. */
 export interface NodesPlayed {
   readonly faults: readonly FaultPlayed[]
   readonly losses: Losses
   readonly missing: readonly string[]
-  /** What was acknowledged while a database server wrote commits that it lost afterwards, and is gone with them. */
+  /** Marks acknowledged while a database server wrote commits that it lost later, and lost with these. */
   readonly lostWithTail: number
   /** Appends of a node to the log of a document that another node owned. */
   readonly foreignAppends: readonly string[]
@@ -51,23 +51,22 @@ export interface NodesPlayed {
   readonly wrongEvents: readonly string[]
   readonly closes: readonly string[]
   readonly editsPerSec: number
-  /** Documents that went from one node to another. */
+  /** Number of documents that went from one node to another. */
   readonly takeovers: number
-  /** Error lines of the nodes' logs by event, counted. */
+  /** Error lines of the nodes' logs, counted by event. */
   readonly errors: ReadonlyMap<string, number>
 }
 
 const SETTLED_MS = 3_000
 const ALL_BACK_WITHIN_MS = 30_000
 const EVENTS_WITHIN_MS = 3_000
-/** From when all are back after a fault until the next one is prepared. */
+/** Pause between the recovery from a fault and the next fault. */
 const BETWEEN_MS = 1_500
 
 /**
- * Plays faults under load on a cluster of their own, each when all have recovered from the one before, and looks at what became of everything
- * acknowledged.
+ * Plays faults under load on a new cluster, each after the recovery from the one before. Then checks that everything acknowledged is there.
  *
- * @param tell called with what begins now
+ * @param tell called at the beginning of each phase
  */
 export async function playNodes(run: NodesRun, tell: (phase: string) => void = () => undefined): Promise<NodesPlayed> {
   const faults = run.faults.map((name) => ({ name, ...faultNamed(name) }))
@@ -94,7 +93,7 @@ export async function playNodes(run: NodesRun, tell: (phase: string) => void = (
       if (!(await cluster.areReady())) break
     }
     await pause(EVENTS_WITHIN_MS)
-    // Counted before the nodes end, which hands documents over as well.
+    // Counted before the nodes stop, because a stop hands documents over as well.
     const takeovers = await cluster.audit.takeovers()
     load.close()
     for (const node of cluster.nodes) if (node.isUp) await node.stop()
@@ -149,7 +148,7 @@ async function playOne(
   })
   tell('has ended')
   const areBack = (): boolean => load.typists.every(({ client }) => client.state.synced)
-  // A client that is not back by then is named as different from the others.
+  // A client that has not reconnected by then is reported as different from the others.
   if (isOneOfSeveral) await until('all to be back', areBack, ALL_BACK_WITHIN_MS).catch(() => undefined)
   await pause(isOneOfSeveral ? BETWEEN_MS : fault.tailMs)
   await load.rest()
@@ -191,12 +190,12 @@ function errorsOf({ nodes }: Cluster): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Faults that need different loads are not played in one run. */
+/** Returns the load of a run: that of its first fault that names one. Faults with different loads are not played in one run. */
 function loadOf({ faults }: Pick<NodesRun, 'faults'>): LoadName {
   return faults.map((name) => faultNamed(name).load).find((load) => load !== undefined) ?? 'usual'
 }
 
-/** Whether everything promised was kept: nothing lost, no stale answer, all equal, and no write of a node that did not own. */
+/** Whether a run kept all promises: nothing lost, no stale answer, all replicas equal, and no append by a node that was not the owner. */
 export function isKept(run: Pick<NodesRun, 'faults'>, played: NodesPlayed): boolean {
   const { losses, foreignAppends, appends, staleReads } = played
   const isAlone = !hasCallers(loadOf(run))
@@ -211,7 +210,7 @@ export function isKept(run: Pick<NodesRun, 'faults'>, played: NodesPlayed): bool
   return isComplete && !anyLost(losses) && found.every(({ length }) => length === 0)
 }
 
-/** The bounds of a fault that were missed; empty when they were kept. A slow machine may miss those of time. */
+/** Returns the bounds that a fault missed; empty when all were kept. A slow machine may miss bounds of time. */
 export function missedBounds(played: FaultPlayed): readonly string[] {
   const { bounds } = faultNamed(played.fault)
   const missed: string[] = []

@@ -1,7 +1,7 @@
-/** A socket of a client that ended without its client wanting it. */
+/** A client's socket that ended without the client closing it. */
 export interface Close {
   readonly client: string
-  /** The node that it was connected to. */
+  /** The node of the connection; `null` when it is unknown. */
   readonly node: string | null
   readonly atMs: number
   readonly code: number
@@ -13,17 +13,17 @@ export interface Span {
   readonly toMs: number
 }
 
-/** The time in which a client had an edit that was not durable. */
+/** A time span in which a client had an edit that was not durable. */
 export interface Save extends Span {
   readonly client: string
 }
 
-/** The time in which a client that had been in sync was not. */
+/** A time span in which a client was out of sync after it had been in sync. */
 export interface Reconnect extends Span {
   readonly client: string
 }
 
-/** What was acknowledged, and where it must be found. */
+/** A mark that was acknowledged, and where it must be found. */
 export interface Acknowledged {
   readonly source: 'typed' | 'saved' | 'tools'
   readonly document: string
@@ -31,29 +31,27 @@ export interface Acknowledged {
   readonly atMs: number
 }
 
-/** An answer to a request that is neither what was asked for nor a sign to come again. */
+/** An answer that is neither the expected one nor a request to retry. */
 export interface OddAnswer {
   readonly what: string
   readonly atMs: number
 }
 
-/**
- * What an outside observer of a run has seen. All times are those of one monotonic clock, in milliseconds.
- */
+/** The observations of a run from outside. All times come from one monotonic clock, in milliseconds. */
 export class Recorder {
   readonly acknowledged: Acknowledged[] = []
   readonly closes: Close[] = []
   readonly saves: Save[] = []
   readonly reconnects: Reconnect[] = []
-  /** Answers that were older than what had been acknowledged before their request was sent. [LIFE-8] */
+  /** Answers older than what had been acknowledged before the request was sent. [LIFE-8] */
   readonly staleReads: OddAnswer[] = []
-  /** Answers of REST and tools that no relay should give: 5xx other than 503, and 503 without Retry-After. */
+  /** Answers of REST and tools that a relay should never give: 5xx other than 503, and 503 without Retry-After. */
   readonly badAnswers: OddAnswer[] = []
-  /** When a database server lost its last commits: what was acknowledged then may be gone. */
+  /** Spans in which a database server lost its last commits. Marks acknowledged in a span may be gone. */
   readonly lostTails: Span[] = []
-  /** What faults have counted that only they look at, for the report. */
+  /** Counts that only a fault makes, for the report. */
   readonly told: string[] = []
-  /** What faults have found wrong. */
+  /** Problems that faults themselves found. */
   readonly wrong: string[] = []
   readonly #events = new Map<string, number[]>()
   readonly reads = { answered: 0, refused: 0, unanswered: 0 }
@@ -72,7 +70,7 @@ export class Recorder {
     this.#events.set(key, [...(this.#events.get(key) ?? []), performance.now()])
   }
 
-  /** When this client was told that the document was created. */
+  /** Returns when this client got the event that the document was created. */
   eventsOf(client: string, document: string): readonly number[] {
     return this.#events.get(`${client} ${document}`) ?? []
   }
@@ -86,7 +84,7 @@ export class Recorder {
   }
 
   /**
-   * What clients of nodes that the fault did not hit have noticed since `sinceMs`, when it began.
+   * Returns what clients of nodes that the fault did not hit have noticed since `sinceMs`, when the fault began.
    *
    * @param nodeOf the node of a client when the fault began
    */
@@ -101,7 +99,7 @@ export class Recorder {
     }
   }
 
-  /** The time that this share of the reconnects since `sinceMs` took at most; `null` without any. */
+  /** Returns the time within which this share of the reconnects since `sinceMs` ended; `null` when there are none. */
   reconnectMs(share: number, sinceMs: number): number | null {
     const took = this.reconnects.filter(({ fromMs }) => fromMs >= sinceMs).map(({ fromMs, toMs }) => toMs - fromMs)
     return took.toSorted((a, b) => a - b)[Math.min(took.length - 1, Math.floor(took.length * share))] ?? null

@@ -1,7 +1,7 @@
 import type { TestIssuer, TokenOptions } from '../../../auth/testing/test-issuer.ts'
 import type { Recorder } from './recorder.ts'
 
-/** An answer of REST or of a tool. `status` is `null` when none came in time: the write may have been done or not. */
+/** An answer of REST or of a tool. `status` is `null` when none came in time; the write may then have been done or not. */
 export interface Answered {
   readonly status: number | null
   readonly body: Readonly<Record<string, unknown>> | null
@@ -17,7 +17,7 @@ export interface Caller {
   readonly recorder: Recorder
 }
 
-/** One request, never repeated. Each has a connection of its own, as callers behind a balancer do after a while. */
+/** Sends one request and never repeats it. Each request has a connection of its own, like those of callers behind a balancer. */
 export async function request(
   { baseUrl, issuer, as, recorder }: Caller,
   method: string,
@@ -51,7 +51,7 @@ export function askTool(caller: Caller, tool: string, args: unknown): Promise<An
   return request(caller, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
 }
 
-/** Calls a tool once; resolves with its result, or with `null` when it was refused or not answered. */
+/** Calls a tool once. Resolves with its result, or with `null` when the call was refused or not answered. */
 export async function callTool(caller: Caller, tool: string, args: unknown): Promise<Readonly<Record<string, unknown>> | null> {
   return resultOf(await askTool(caller, tool, args))
 }

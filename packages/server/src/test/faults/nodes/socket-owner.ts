@@ -4,8 +4,8 @@ const LOOPBACK = '0100007F'
 const NO_INODE = '0'
 
 /**
- * Returns which of these processes has opened the loopback connection that comes from `port`; `null` when none of them has, or where the
- * system has no /proc. So a proxy can tell the nodes apart that dial the same address.
+ * Returns the process that opened the loopback connection from `port`; `null` when none of these has, or where the system has no /proc. With it,
+ * a proxy can tell nodes apart that dial the same address.
  */
 export function ownerOfSocket(port: number, pids: readonly number[]): number | null {
   try {
@@ -16,7 +16,7 @@ export function ownerOfSocket(port: number, pids: readonly number[]): number | n
   }
 }
 
-/** A line of /proc/net/tcp: number, local address, remote address, state, …, inode as the tenth. */
+/** Returns the inode of a socket from /proc/net/tcp. A line has number, local address, remote address, state, …, and the inode as tenth field. */
 function inodeOf(port: number): string | null {
   const local = `${LOOPBACK}:${port.toString(16).toUpperCase().padStart(4, '0')}`
   for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n')) {

@@ -1,37 +1,37 @@
 import pg from 'pg'
 import * as Y from 'yjs'
 
-/** An append to a log, as the database saw it. */
+/** An append to a log, as recorded by the database. */
 interface Append {
   readonly document: string
   readonly seq: number
-  /** The node whose row of `nodes` the document names as owner; `null` when none does. */
+  /** The node that the document names as owner, by its row of `nodes`; `null` when there is none. */
   readonly owner: string | null
   readonly writer: string | null
 }
 
-/** Looks at the store from outside the relays: a trigger notes which node's connection moved the end of which log. [LIFE-26] */
+/** Observes the store without the relays: a trigger records which node's connection moved the end of which log. [LIFE-26] */
 export interface StoreAudit extends AsyncDisposable {
   /** The name of the node that owns the document; `null` when none does. */
   ownerOf(docId: string): Promise<string | null>
-  /** Appends by a node while another node owned the document. None may ever be stored. */
+  /** Returns the appends by a node while another node owned the document. There must be none. */
   foreignAppends(): Promise<readonly Append[]>
-  /** How often a document went from one node to another without being given up in between. */
+  /** Returns how often a document went from one node to another without a release in between. */
   takeovers(): Promise<number>
-  /** How many appends there were, so that a check that saw none does not pass for a good one. */
+  /** Returns the number of appends, so that a check that saw none does not pass. */
   appends(): Promise<number>
-  /** The document as its snapshot and its log say, read without a relay. Throws when the log has a gap. */
+  /** Returns the document of its snapshot and log, read without a relay. Throws when the log has a gap. */
   logOf(docId: string): Promise<Y.Doc>
-  /** Where the log of the document ends, and through where the stored body holds it. */
+  /** Returns the last sequence number of the document's log. `coveredSeqOf` returns up to which number the stored body contains the log. */
   lastSeqOf(docId: string): Promise<number>
   coveredSeqOf(docId: string): Promise<number>
-  /** The number of the last heartbeat of each node. */
+  /** Returns the number of the last heartbeat of each node. */
   beats(): Promise<ReadonlyMap<string, number>>
-  /** Whether a transaction of a connection from one of these ports has written and waits to be committed. */
+  /** Whether a connection from one of these ports has an open transaction that has written. */
   isWithinTransaction(ports: ReadonlySet<number>): Promise<boolean>
 }
 
-/** The setting by which a connection says which node it belongs to. */
+/** The database setting that names the node of a connection. */
 export const NODE_SETTING = 'fault_run.node'
 
 const TRIGGER = `
@@ -49,7 +49,7 @@ const TRIGGER = `
 
 export async function openStoreAudit(url: string): Promise<StoreAudit> {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
-  // A restart of the server ends the connections; the next query opens another one.
+  // A restart of the server ends the connections; the next query opens a new one.
   pool.on('error', () => undefined)
   await pool.query(TRIGGER)
   const rows = async <T>(query: string, values: readonly unknown[] = []): Promise<readonly T[]> =>

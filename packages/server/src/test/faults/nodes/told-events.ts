@@ -3,12 +3,12 @@ import type { Recorder } from './recorder.ts'
 
 /** A request may have been stored this long before its answer came. */
 const BEFORE_MS = 5_000
-/** A sleeping node may close a connection this long afterwards without having told it of the document. */
+/** A frozen node may close a connection this long after an event that it did not send on the connection. */
 const AFTER_MS = 60_000
 
 /**
- * Returns, for the report, where a connection that stayed open was not told exactly once of a document that was made. A
- * connection that closed about then may have been told or not. [WS-51]
+ * Returns, for the report, each connection that stayed open and did not get the event of a new document exactly once. A connection that closed
+ * around that time may have got the event or not. [WS-51]
  */
 export function wrongEvents(recorder: Recorder, { watchers }: Pick<NodesLoad, 'watchers'>): readonly string[] {
   return watchers.flatMap((client) =>
@@ -19,7 +19,7 @@ export function wrongEvents(recorder: Recorder, { watchers }: Pick<NodesLoad, 'w
   )
 }
 
-/** The longest time from the answer to a request that made a document until a connection was told, of those since `sinceMs`. */
+/** Returns the longest time from the answer to a request that made a document until a connection got the event, since `sinceMs`. */
 export function latestEventMs(recorder: Recorder, { watchers }: Pick<NodesLoad, 'watchers'>, sinceMs: number): number {
   const late = watchers.flatMap((client) =>
     madeWhileOpen(recorder, client)

@@ -5,15 +5,15 @@ import type { Front } from './front.ts'
 import type { Recorder } from './recorder.ts'
 import { pause } from './requests.ts'
 
-/** A person with one document open, who types marks, each of which is looked for at the end. */
+/** A person with one document open who types marks. The checks at the end look for each mark. */
 export interface Typist {
   readonly name: string
   readonly document: string
   readonly client: SyncClient
   readonly front: Front
-  /** Types until `running` returns false; may be called again afterwards. */
+  /** Types until `running` returns false. May be called again afterwards. */
   type(running: () => boolean): Promise<void>
-  /** Types one mark, into a paragraph that all calls of `write` share. */
+  /** Types one mark into the paragraph that all calls of `write` share. */
   write(): void
 }
 
@@ -31,7 +31,7 @@ export const TYPED_PAGE = 'text'
 
 /** Connects the typist; typing begins with `type`. */
 export function openTypist({ name, document, front, issuer, recorder, random, editsPerSec }: TypistOptions): Typist {
-  /** The edit by which each mark that is not durable yet was made, in order. */
+  /** The marks that are not durable yet, in order, each with the number of its edit. */
   const unsaved: { readonly edit: number; readonly mark: string; readonly atMs: number }[] = []
   let outSinceMs: number | null = null
   let wasSynced = false

@@ -1,13 +1,13 @@
 import type { Answer, Members } from './mcp-post.ts'
 
-/** One try of a task after the refusal of the one before. `null`: there is nothing to do the task on. */
+/** Tries a task once, given the refusal of the last try. Returns `null` when the page has nothing to do the task on. */
 export type Attempt = (refusal: Members | null) => Promise<Answer | null>
 
 export interface Hands {
   readonly pageId: string
   readonly random: () => number
   call(tool: string, args: Members): Promise<Answer>
-  /** Answers another word at each call. */
+  /** Returns a new word at each call. */
   word(): string
 }
 
@@ -18,11 +18,11 @@ interface Block {
   readonly text: string
 }
 
-/** A paragraph as Markdown with ids has it. */
+/** Matches a paragraph in Markdown with ids. */
 const PARAGRAPH = /<!-- ([\w.:@-]+#[0-9a-z]{4}) -->\n((?:\p{Lo}|a|The )[^\n]*)(?=\n|$)/gu
 const SECTION = /<!-- ([\w.:@-]+#[0-9a-z]{4}) -->\n## /g
 
-/** Calls that carry what the agent has seen [AG-97], and calls of every other kind: blind, stale and destructive. [AG-98] */
+/** Returns `careful` tasks, whose calls name what the agent has seen [AG-97], and `blind` tasks with blind, stale and destructive calls. [AG-98] */
 export function agentTasks({ pageId, random, call, word }: Hands): { readonly careful: Tasks; readonly blind: Tasks } {
   const own: string[] = []
   let stalePage = ''
@@ -36,7 +36,7 @@ export function agentTasks({ pageId, random, call, word }: Hands): { readonly ca
     [...page.matchAll(PARAGRAPH)].map(([, id = '', text = '']) => ({ id, text }))
   const anyParagraph = async () => pick(paragraphs(await pageWithIds()))
 
-  /** The block as the refusal shows it, else one that is read anew. */
+  /** Returns the block that the refusal shows, or else one from a new read. */
   async function seen(refusal: Members | null): Promise<Block | undefined> {
     const current = refusal?.['current'] as Members | undefined
     if (typeof current?.['id'] === 'string' && current['type'] === 'paragraph')
@@ -57,7 +57,7 @@ export function agentTasks({ pageId, random, call, word }: Hands): { readonly ca
       const replace = word()
       let find = pick(own)
       return async (refusal) => {
-        // Somebody removed the word, so that the task is about another one.
+        // Somebody removed the word, so the task takes another one.
         if (refusal?.['code'] === 'ERR_TEXT_NOT_FOUND') {
           own.splice(0, own.length, ...own.filter((each) => each !== find))
           find = pick(own)
@@ -112,7 +112,7 @@ export function agentTasks({ pageId, random, call, word }: Hands): { readonly ca
       const at = Math.floor(random() * (all.length - 1))
       const [first, last] = [all[at], all[at + 1]]
       if (first === undefined || last === undefined) return null
-      // A span has its ends within one parent, and here nothing between them.
+      // The ends of a span must have the same parent. Here they must also be neighbours.
       if (!page.includes(`${first.text}\n\n<!-- ${last.id} -->`)) return null
       return call('set_prose', { pageId, id: bare(first.id), untilId: bare(last.id), content: `The ${word()}.` })
     },
@@ -128,7 +128,7 @@ export function agentTasks({ pageId, random, call, word }: Hands): { readonly ca
     },
     onSection((id) => call('delete_section', { pageId, id })),
     onSection((id) => call('restructure_outline', { pageId, op: 'move', id, toIndex: 0 })),
-    // Cells that are merged already are split.
+    // Splits the cells when they are already merged.
     () => async (refusal) => {
       if (refusal === null) return call('edit_table', { ...table, op: 'mergeCells', fromRow: 0, fromCol: 0, toRow: 0, toCol: 1 })
       const isMerged = refusal['code'] === 'ERR_MERGE_SINGLE_CELL' || refusal['code'] === 'ERR_CELL_RANGE'

@@ -4,21 +4,21 @@ import type { RelayUnderTest } from '../../relay-under-test.ts'
 import type { TypedCharacter } from './words.ts'
 
 /**
- * People who type in a thread of their own, so that only the relay decides how long they wait for an acknowledgement. The thread of the
- * others is busy for up to a tenth of a second when a page is rewritten, since it holds all their copies of the document. [AG-97]
+ * People who type in a thread of their own, so that only the relay decides how long they wait for an ack. The main thread holds the copies of all
+ * other people and is busy for up to a tenth of a second when a page is rewritten. [AG-97]
  */
 export interface DistantPeople {
-  /** In the order in which they were typed, up to the last `stop`. */
+  /** The typed characters up to the last `stop`, in order. */
   readonly typed: readonly TypedCharacter[]
-  /** Times from a keystroke to the acknowledgement of everything typed, in ms, up to the last `stop`. */
+  /** Times from a keystroke to the ack of everything typed, in ms, up to the last `stop`. */
   readonly ackMs: readonly number[]
   type(): void
-  /** Ends the typing and resolves when everything is saved. */
+  /** Stops typing. Resolves when everything is saved. */
   stop(): Promise<void>
   close(): Promise<void>
 }
 
-/** What the thread is told at its start. */
+/** The input of the thread. */
 export interface DistantPlan {
   readonly wsUrl: string
   readonly docId: string

@@ -5,11 +5,11 @@ export interface Answer {
   readonly result: Members
 }
 
-/** A call that got no answer, as its relay was killed. Whether it was done is unknown. */
+/** The answer of a call that got none because its relay was killed. The write may or may not have been done. */
 export const UNANSWERED: Answer = { isError: true, result: { code: 'no answer' } }
 
 interface Call {
-  /** Asked before each try: a relay that was restarted has another address. */
+  /** Called before each try, because a restarted relay has another address. */
   readonly url: () => string
   readonly bearer: string
   readonly tool: string
@@ -18,7 +18,7 @@ interface Call {
 
 const PAUSE_MS = 100
 
-/** Calls a tool. Waits while the relay is down or at a rate limit; when the relay dies under the call, it answers `UNANSWERED`. */
+/** Calls a tool. Waits while the relay is down or at a rate limit. Returns `UNANSWERED` when the relay ends during the call. */
 export async function post({ url, bearer, tool, args }: Call): Promise<Answer> {
   for (;;) {
     let response: Response

@@ -19,7 +19,7 @@ const PAGE = {
   name: 'Page',
   content: `<h1>The plan</h1><p>The first of all.</p><ul><li><p>The one</p></li><li><p>The other</p></li></ul><blockquote><p>The quote</p></blockquote><table><tr><td><p>The cell</p></td><td><p>The next</p></td></tr></table><pre><code>The code</code></pre>${Array.from({ length: 20 }, (_, i) => `<p id="given-${i}">The usual words.</p>`).join('')}`,
 }
-/** Nobody waits longer for people to be connected again and in sync. */
+/** Longest wait until people are connected again and in sync. */
 const SETTLED_WITHIN_MS = 30_000
 const MOST_ROUND_SECS = 15
 
@@ -30,11 +30,11 @@ export interface TypistsPlan {
   readonly agents: number
   readonly keystrokesPerSec: number
   readonly calls: 'careful' | 'any'
-  /** The relay is killed with kill -9 so often and started again on the same data; `null`: never. */
+  /** Interval in seconds of kill -9 and a new start on the same data; `null`: never. */
   readonly killEverySecs: number | null
 }
 
-/** Lets people type and agents write on a page of a new document, and looks at what became of each typed character. */
+/** Lets people type and agents write on a page of a new document, and reports what became of each typed character. */
 export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readonly<Record<string, string>>): Promise<Played> {
   const at = { docId: `plan-${plan.seed}`, pageId: PAGE.id }
   await relay.rest().putDocument(at.docId, { name: 'Plan', pages: [], richTextPages: [PAGE] })
@@ -114,8 +114,8 @@ export async function play(relay: RelayUnderTest, plan: TypistsPlan, env: Readon
 }
 
 /**
- * The seconds of each round. Calls of any kind are undone after each round: a document keeps the records of its newest 500 calls only, and
- * an undo lists 20 blocks that it kept. [AG-67, AG-70]
+ * Returns the seconds of each round. With calls of any kind, each round ends with undos, because a document keeps the records of only its newest
+ * 500 calls, and an undo lists only 20 kept blocks. [AG-67, AG-70]
  */
 function roundsOf({ secs, calls }: TypistsPlan): readonly number[] {
   const round = calls === 'careful' ? secs : MOST_ROUND_SECS
@@ -123,8 +123,8 @@ function roundsOf({ secs, calls }: TypistsPlan): readonly number[] {
 }
 
 /**
- * Gives the page what it had before the calls were undone. Otherwise it would grow with each round by all that was ever removed, and be no
- * page that people write. Answers the id of the call, which nobody undoes.
+ * Restores the page as it was before the undos of a round. Otherwise the page would grow with each round by everything that was ever removed.
+ * Returns the id of the call, which is not undone.
  */
 async function putBack(relay: RelayUnderTest, { docId, pageId }: Looking, content: string): Promise<string> {
   const bearer = relay.token({ sub: 'undoer', role: 'owner' })
@@ -138,7 +138,7 @@ interface Losses extends Omit<Undone, 'removedBy' | 'undos'> {
   readonly untold: readonly TypedCharacter[]
 }
 
-/** What counts as lost after a round. `missing`: letters that are nowhere before its calls are undone. */
+/** Returns what counts as lost after a round. `missing`: letters that are in no view before the calls of the round are undone. */
 async function lossesOf(
   relay: RelayUnderTest,
   docId: string,
@@ -153,9 +153,9 @@ async function lossesOf(
   const answered = new Set(calls.map(({ callId }) => callId))
   const cut = new Set(calls.flatMap(({ callId, isCut }) => (isCut ? callId : [])))
   const hasUnanswered = answered.has(null)
-  // A call whose answer was lost with the relay can have told nothing; its undo still has to bring everything back.
+  // A call whose answer was lost with the relay could not report anything. Its undo must still restore everything.
   const isOwed = ({ text }: TypedCharacter) => !hasUnanswered || answered.has(removedBy.get(text) ?? '')
-  // An answer lists 20 blocks and counts the others: what stood in those cannot be looked for.
+  // An answer lists 20 blocks and counts the others, so letters in the others cannot be checked.
   const isInCut = ({ text }: TypedCharacter) => {
     const callId = removedBy.get(text)
     return callId === undefined ? cut.size > 0 : cut.has(callId)
@@ -165,7 +165,7 @@ async function lossesOf(
   return { untold, ...undone, notJudged: [...new Set([...notJudged, ...notTold.filter(isInCut)])] }
 }
 
-/** Writes what is known of lost letters to a file, since no run is played twice the same. */
+/** Writes everything known about lost letters to a file, since no run can be repeated exactly. */
 function keepTrace(
   docId: string,
   {
@@ -182,18 +182,21 @@ function keepTrace(
   console.log(`what is known of lost letters: ${file}`)
 }
 
-/** How many of the people type in a thread of their own: none in runs with kills, in which each person must see what becomes of the own letters. */
+/** Returns how many people type in the other thread. None do in runs with kills, because then each person's editor must watch its own letters. */
 function distantOf({ typists, killEverySecs }: TypistsPlan): number {
   return killEverySecs === null ? Math.floor(typists / 10) : 0
 }
 
-/** One editor sees all that happens. While the relay is down for some, only each person sees what becomes of the own letters. */
+/**
+ * Returns the editors that watch for vanished letters. One editor sees everything, except in runs with kills, where each person must watch its
+ * own letters while the relay is down.
+ */
 function watchersOf(clients: readonly TypingPerson['client'][], { killEverySecs }: TypistsPlan) {
   return killEverySecs === null ? clients.slice(0, 1) : clients
 }
 
 interface LivingRelay {
-  /** Waits until the relay has run for `secs`. Kills it and starts it again meanwhile as often as the plan says. */
+  /** Waits for `secs` of the relay running. Kills and restarts it in between as often as the plan says. */
   pass(secs: number): Promise<void>
   kills(): number
 }
@@ -220,7 +223,7 @@ function livingRelay(relay: RelayUnderTest, { killEverySecs }: TypistsPlan, env:
   }
 }
 
-/** The views of everybody, once those of the editors are the same. */
+/** Waits until all editors have the same content, and returns all views. */
 async function agreed(relay: RelayUnderTest, clients: readonly TypingPerson['client'][], at: Looking): Promise<Views> {
   const nodes = () => clients.map(({ doc }) => doc.getXmlFragment(`prose:${at.pageId}`).toString())
   await until('all editors to agree', () => new Set(nodes()).size <= 1, SETTLED_WITHIN_MS)
@@ -232,7 +235,7 @@ function missingIn({ editors, rest }: Views, characters: readonly TypedCharacter
   return characters.filter(({ text }) => !seen.every((all) => all.has(text)))
 }
 
-/** Whether a call told of a letter, or named it or the block in which it stood. [AG-98] */
+/** Whether a call reported a letter, or named the letter or its block. [AG-98] */
 function isTold(calls: readonly ToldCall[], letter: string, witnesses: Witnesses): boolean {
   const blocks = [...witnesses.lastSeenIn(letter)].map((id) => JSON.stringify(id))
   return calls.some(
@@ -241,7 +244,7 @@ function isTold(calls: readonly ToldCall[], letter: string, witnesses: Witnesses
   )
 }
 
-/** What differs among the views at the end, and between these and a fresh load after a restart. [AG-103] */
+/** Returns the differences among the views at the end, and between these and a fresh load after a restart. [AG-103] */
 async function differencesAtTheEnd(
   relay: RelayUnderTest,
   clients: readonly TypingPerson['client'][],

@@ -1,31 +1,31 @@
 import type { TypedCharacter } from './words.ts'
 
-/** What came of people typing beside agents. */
+/** The result of people typing beside agents. */
 export interface Played {
   /** Typed letters that the relay acknowledged. */
   readonly acknowledged: number
-  /** Of these, letters that were nowhere at the end of a round. */
+  /** Acknowledged letters that no view showed at the end of a round. */
   readonly missing: number
-  /** Missing letters of which no call told. Of careful calls: all that are missing. [AG-97, AG-98] */
+  /** Missing letters that no call reported. With careful calls: all missing letters. [AG-97, AG-98] */
   readonly untold: readonly TypedCharacter[]
-  /** Missing letters that were neither back after the calls of their round were undone nor named as kept. [AG-98] */
+  /** Missing letters that the undos of their round neither restored nor named as kept. [AG-98] */
   readonly notBack: readonly TypedCharacter[]
-  /** How many missing letters nobody can say this of, as the undo of a call kept more blocks than it lists. */
+  /** Number of missing letters that cannot be judged, because an answer listed fewer blocks than it counted. */
   readonly notJudged: number
-  /** How the views of the document differ. [AG-103] */
+  /** The differences between the views of the document. [AG-103] */
   readonly different: readonly string[]
   readonly kills: number
   readonly calls: number
-  /** Calls under which the relay was killed. */
+  /** Number of calls during which the relay was killed. */
   readonly unanswered: number
   readonly tasks: { readonly done: number; readonly failed: number }
-  /** From a keystroke to the acknowledgement of everything typed. */
+  /** Times from a keystroke to the ack of everything typed, in ms. */
   readonly ackMs: readonly number[]
   readonly worstLagMs: number
   readonly refusals: ReadonlyMap<string, number>
 }
 
-/** Whether nothing acknowledged was lost without being told, everything came back, and all views agree. */
+/** Whether every lost letter was reported and restored or named as kept, and all views agree. */
 export function isKept({ untold, notBack, different }: Played): boolean {
   return untold.length === 0 && notBack.length === 0 && different.length === 0
 }

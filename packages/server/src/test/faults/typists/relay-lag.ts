@@ -1,15 +1,15 @@
 import type { RelayUnderTest } from '../../relay-under-test.ts'
 
 export interface Lag {
-  /** People begin to type: delays from before do not count. */
+  /** Called when people begin to type. Earlier delays do not count. */
   begin(): Promise<void>
-  /** They have stopped. */
+  /** Called when people have stopped typing. */
   end(): Promise<void>
   /** The longest delay while people typed. */
   readonly worstMs: number
 }
 
-/** Watches the delay of the relay's main loop, of which the relay tells the longest since it was last asked. [AG-97] */
+/** Watches the delay of the relay's main loop. The relay reports the longest delay since the last request. [AG-97] */
 export function watchLag(relay: RelayUnderTest): Lag {
   let worstSecs = 0
   let timer: ReturnType<typeof setInterval> | undefined
@@ -17,7 +17,7 @@ export function watchLag(relay: RelayUnderTest): Lag {
     const text = await relay
       .fetch('/metrics')
       .then((answer) => answer.text())
-      // The relay may just be killed.
+      // The relay may be down after a kill.
       .catch(() => '')
     const [, secs = '0'] = /^nodejs_eventloop_lag_seconds ([\d.e-]+)$/m.exec(text) ?? []
     if (counts) worstSecs = Math.max(worstSecs, Number(secs))

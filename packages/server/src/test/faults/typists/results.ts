@@ -21,7 +21,7 @@ most ${BOUNDS.ackP99Ms} ms (p99), the main loop was at most ${BOUNDS.lagMs} ms l
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
-/** The cells that say what was played; two runs with the same ones are the same run. */
+/** Returns the cells that identify a run. Two runs with the same cells are the same run. */
 function planCells({ store, plan, isUnlimited }: Run): string {
   const { typists, keystrokesPerSec, agents, calls, secs, killEverySecs, seed } = plan
   const kill = killEverySecs === null ? 'never' : `every ${killEverySecs} s`
@@ -29,7 +29,7 @@ function planCells({ store, plan, isUnlimited }: Run): string {
   return [store, people, agents, calls, `${secs} s`, kill, isUnlimited ? 'none' : 'default', seed].join(' | ')
 }
 
-/** One line about a run, a row of the table. */
+/** Returns the table row about a run. */
 export function rowOf(run: Run, played: Played): string {
   const { acknowledged, missing, untold, notBack, notJudged, different, calls, tasks } = played
   const at = quantiles(played.ackMs)
@@ -49,7 +49,7 @@ export function rowOf(run: Run, played: Played): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** [AG-97] */
+/** Whether acks, lag and tasks of a run are within their bounds. [AG-97] */
 export function isWithinBounds({ ackMs, worstLagMs, tasks }: Played): boolean {
   const p99 = Number(quantiles(ackMs)(0.99))
   const isDone = tasks.done >= BOUNDS.tasks * (tasks.done + tasks.failed)

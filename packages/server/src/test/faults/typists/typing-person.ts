@@ -2,18 +2,18 @@ import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { charactersOf, textNodes, type TypedCharacter } from './words.ts'
 
-/** A paragraph that has grown to this length gets no more words, so that an answer can quote it whole. */
+/** A paragraph of this length gets no more words, so that an answer can quote it whole. */
 const FULL_CHARACTERS = 90
-/** Of a hundred words, so many begin a paragraph of their own. */
+/** How many of a hundred words begin a new paragraph. */
 const NEW_PARAGRAPHS = 8
 const WORD_CHARACTERS = 6
 
-/** Somebody who types words at random places of a page, one character after another, as an editor sends them. [AG-97] */
+/** A person who types words at random places of a page, one character at a time, as an editor sends them. [AG-97] */
 export interface TypingPerson {
   readonly client: SyncClient
-  /** In the order in which they were typed. */
+  /** The typed characters, in order. */
   readonly typed: readonly TypedCharacter[]
-  /** Times from a keystroke to the acknowledgement of everything typed, in ms. */
+  /** Times from a keystroke to the ack of everything typed, in ms. */
   readonly ackMs: number[]
   /** Types until `running` returns false. */
   type(running: () => boolean): Promise<void>
@@ -25,7 +25,7 @@ export interface PersonPlan {
   readonly number: number
   readonly keystrokesPerSec: number
   readonly random: () => number
-  /** Answers a letter that nobody else types. */
+  /** Returns a letter that nobody else types. */
   readonly letter: () => string
 }
 
@@ -62,19 +62,19 @@ export function openTypingPerson(plan: PersonPlan): TypingPerson {
     async type(running) {
       while (running()) {
         const place = placeIn(page, random) ?? newParagraph(page, random)
-        // The key that begins a paragraph is a keystroke too.
+        // The key that begins a paragraph is a keystroke as well.
         if (place.isNew) await keystroke()
         let at = Y.createRelativePositionFromTypeIndex(place.text, place.index)
         for (let left = WORD_CHARACTERS; left >= 0; left--) {
           const found = running() ? Y.createAbsolutePositionFromRelativePosition(at, client.doc) : null
-          // Whoever types has lost the cursor when the text is gone.
+          // When the text is gone, the cursor is lost.
           if (found === null || !isIn(found.type, page)) break
           const text = found.type as Y.XmlText
           const isLetter = left > 0
           const character = isLetter ? letter() : ' '
           text.insert(found.index, character)
           if (isLetter) note(character)
-          // Left of the cursor stays the typed character, whatever others type at this place.
+          // Keeps the cursor to the right of the typed character, whatever others type there.
           at = Y.createRelativePositionFromTypeIndex(text, found.index + 1, -1)
           await keystroke()
         }
@@ -89,7 +89,7 @@ interface Place {
   readonly isNew: boolean
 }
 
-/** A place before which is the start of the text or a space, so that words do not cut each other; `null`: a paragraph is to begin. */
+/** Returns a place at the start of a text or after a space, so that words do not split each other. `null`: begin a paragraph. */
 function placeIn(page: Y.XmlFragment, random: () => number): Place | null {
   const isNew = random() * 100 < NEW_PARAGRAPHS
   const nodes = isNew ? [] : textNodes(page).filter((text) => text.length < FULL_CHARACTERS)

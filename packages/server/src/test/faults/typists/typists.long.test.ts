@@ -6,7 +6,7 @@ import { play, type TypistsPlan } from './play-typists.ts'
 const env = { RELAY_LOG_LEVEL: 'error', RELAY_WRITES_PER_SEC: '0', RELAY_READS_PER_SEC: '0' }
 const SHORT = { secs: 10, typists: 6, agents: 3, keystrokesPerSec: 4, killEverySecs: null } as const
 
-// Each seed has a document of its own, and a relay that has just started when the one before has ended.
+// Each seed has a document of its own, and a relay that starts after the one before has ended.
 let relay: RelayUnderTest
 beforeAll(async () => {
   relay = await startRelayUnderTest({ env, mcp: 'local' })
@@ -17,23 +17,23 @@ const played = (plan: TypistsPlan) => play(relay, plan, env)
 
 const nothing = { untold: [], notBack: [], different: [] }
 
-it('[AG-97] [AG-103] no acknowledged letter of people is missing while agents write with ids that they were shown, and editors, REST, get_prose and a fresh load after a restart show the same', async () => {
+it('[AG-97] [AG-103] no acknowledged letter is missing while agents write with ids that they were shown, and all views agree', async () => {
   const result = await played({ ...SHORT, seed: 231123, calls: 'careful' })
   expect(result.acknowledged).toBeGreaterThan(0)
   expect(result).toMatchObject({ ...nothing, missing: 0 })
 })
 
-it('[AG-97] [AG-103] no acknowledged letter is missing when the relay is killed with kill -9 under people and agents, and all views agree', async () => {
+it('[AG-97] [AG-103] no acknowledged letter is missing after kills of the relay under people and agents, and all views agree', async () => {
   const result = await played({ ...SHORT, seed: 231124, calls: 'careful', killEverySecs: 3 })
   expect(result.kills).toBeGreaterThan(1)
   expect(result).toMatchObject({ ...nothing, missing: 0 })
 })
 
-it('[AG-98] of calls of any kind, each missing letter was told of, and is back or named as kept when all calls were undone', {
+it('[AG-98] with calls of any kind, each missing letter is reported, and is restored or named as kept by the undos', {
   timeout: patience(60_000),
 }, async () => {
   let missing = 0
-  // On a busy machine few calls meet a person in one run.
+  // On a busy machine few calls of a run meet a person, so more seeds follow until one does.
   for (let seed = 11; seed <= 12 || (missing === 0 && seed <= 16); seed++) {
     const result = await played({ ...SHORT, seed, calls: 'any' })
     expect(result, `seed ${seed}`).toMatchObject(nothing)

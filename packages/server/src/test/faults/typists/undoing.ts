@@ -4,25 +4,25 @@ import type { Witnesses } from './witnesses.ts'
 import type { TypedCharacter } from './words.ts'
 import type { ToldCall } from './writing-agent.ts'
 
-/** Letters that people typed, and calls that may have removed them. */
+/** The letters that people typed, and the calls that may have removed them. */
 export interface Losing {
   readonly expected: readonly TypedCharacter[]
   readonly calls: readonly ToldCall[]
   readonly witnesses: Witnesses
-  /** Ids of the calls of earlier rounds; those of this round are added. */
+  /** Ids of the calls undone in earlier rounds; `undoAll` adds those of this round. */
   readonly undoneBefore: Set<string>
 }
 
 export interface Undone {
-  /** What is not there afterwards. */
+  /** Expected letters that are missing after the undos. */
   readonly gone: readonly TypedCharacter[]
-  /** Of these, what is not named as kept. */
+  /** Missing letters that no undo named as kept. */
   readonly notBack: readonly TypedCharacter[]
-  /** What is not there afterwards while a list of what was kept was cut, so that nobody can say whether it was named. */
+  /** Missing letters that cannot be judged, because an undo listed only some of the blocks that it kept. */
   readonly notJudged: readonly TypedCharacter[]
-  /** For each letter that came back, the call whose undo brought it. */
+  /** For each letter that came back, the id of the call whose undo restored it. */
   readonly removedBy: ReadonlyMap<string, string>
-  /** The undos in their order, with the letters that each of them brought or took. */
+  /** The undos in order, with the letters that each restored or removed. */
   readonly undos: readonly { readonly callId: string; readonly came: string; readonly went: string; readonly result: object }[]
 }
 
@@ -33,7 +33,7 @@ export async function undoAll(
   { expected, calls, witnesses, undoneBefore }: Losing,
 ): Promise<Undone> {
   const bearer = relay.token({ sub: 'undoer', role: 'owner' })
-  // Agents undid calls too. What these undos kept stays, as nothing can be undone twice.
+  // Agents also undid calls. Blocks that these undos kept stay, because a call can be undone only once.
   let kept = calls.map((call) => call.kept).join('')
   let isCut = false
   const removedBy = new Map<string, string>()
@@ -42,7 +42,7 @@ export async function undoAll(
   const lettersIn = (all: string) => new Set(expected.flatMap(({ text }) => (all.includes(text) ? text : [])))
   let there = lettersIn(await stored())
   for (const callId of await undoableCalls(relay, docId)) {
-    // Nothing of it was undone as others had changed all of it.
+    // Skips a call whose undo in an earlier round changed nothing, because others had changed everything, and calls that put the page back.
     if (undoneBefore.has(callId)) continue
     undoneBefore.add(callId)
     const { result } = await post({ url: () => relay.mcpUrl, bearer, tool: 'undo', args: { docId, callId } })
@@ -64,7 +64,7 @@ export async function undoAll(
   return { gone, ...judged, removedBy, undos }
 }
 
-/** Ids of all calls whose work is still there, the newest first: neither undone calls nor the undos of them. [AG-73] */
+/** Returns the ids of all calls that can be undone, newest first: neither undone calls nor undos. [AG-73] */
 async function undoableCalls(relay: RelayUnderTest, docId: string): Promise<readonly string[]> {
   const ids: string[] = []
   for (let cursor: string | undefined; ; ) {

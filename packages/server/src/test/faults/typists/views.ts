@@ -4,9 +4,9 @@ import { project } from '../../../sync/binding/binding-project.ts'
 import { type RelayUnderTest, saved } from '../../relay-under-test.ts'
 import { post } from './mcp-post.ts'
 
-/** A page as everybody sees it who can look at it. */
+/** A page in the views of everybody who can read it. */
 export interface Views {
-  /** Of each editor: its live nodes, and the HTML that these stand for. */
+  /** For each editor: its live nodes, and their HTML. */
   readonly editors: readonly { readonly nodes: string; readonly html: string }[]
   readonly rest: string
   readonly getProse: string
@@ -31,7 +31,7 @@ export async function viewsOf(relay: RelayUnderTest, clients: readonly SyncClien
   }
 }
 
-/** The page as get_prose tells it, of a long one part by part. */
+/** Returns the page from get_prose; a long page is read part by part. */
 async function proseOf(relay: RelayUnderTest, { docId, pageId }: Looking): Promise<string> {
   const bearer = relay.token({ sub: 'reader', role: 'owner' })
   let all = ''
@@ -44,7 +44,7 @@ async function proseOf(relay: RelayUnderTest, { docId, pageId }: Looking): Promi
   }
 }
 
-/** A view by somebody who has just opened the document. */
+/** Returns the views after a new client has opened the document. */
 export async function freshView(relay: RelayUnderTest, at: Looking): Promise<Views> {
   const client = relay.sync(at.docId, { sub: 'newcomer' })
   await saved(client)
@@ -53,7 +53,7 @@ export async function freshView(relay: RelayUnderTest, at: Looking): Promise<Vie
   return views
 }
 
-/** What differs among views of one page; empty when all show the same. [AG-103] */
+/** Returns the differences among the views of one page; empty when all are equal. [AG-103] */
 export function differences(views: Views): readonly string[] {
   const { editors, rest, getProse } = views
   const [first] = editors

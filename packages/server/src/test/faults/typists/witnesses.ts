@@ -2,11 +2,11 @@ import type { SyncClient } from '@docrelay/client/sync/sync-client'
 import * as Y from 'yjs'
 import { charactersOf, isLetter, textNodes } from './words.ts'
 
-/** Editors that remember from which blocks letters vanished: the calls that removed them speak of these blocks. */
+/** Records from which blocks letters vanished in editors, because the calls that removed letters name these blocks. */
 export interface Witnesses {
   /**
-   * Ids of the blocks from which a letter vanished in what an editor shows, also when a write had the same letter elsewhere: of its own
-   * block, and the first one in the list, table or quote around it, which names that as a whole.
+   * Returns the ids of the blocks from which a letter vanished in an editor, also when it appeared elsewhere in the same write. Includes the
+   * letter's own block, and the first block of the list, table or quote around it, whose id stands for the whole.
    */
   lastSeenIn(letter: string): ReadonlySet<string>
 }
@@ -36,7 +36,7 @@ function watch({ doc }: SyncClient, pageId: string, vanished: Map<string, Set<st
       for (const { block, ids } of blocks) {
         if (stays.has(block)) continue
         for (const id of ids) known.add(id)
-        // The block of a paragraph that had no id may stay and get one.
+        // The block of a paragraph without an id may stay and get an id.
         const id = idOf(block)
         if (id !== null) known.add(id)
       }
@@ -50,13 +50,16 @@ interface Place {
   readonly ids: readonly string[]
 }
 
-/** The texts that a transaction wrote into, when it did nothing else: nearly all do, and the whole page is long. */
+/**
+ * Returns the texts that a transaction wrote into, or `null` when it did anything else. Nearly all transactions only type, and reading the whole
+ * long page for each would be slow.
+ */
 function onlyTypedIn({ changed, deleteSet }: Y.Transaction): readonly Y.XmlText[] | null {
   const texts = [...changed.keys()].flatMap((type) => (type instanceof Y.XmlText ? [type] : []))
   return deleteSet.clients.size === 0 && texts.length === changed.size ? texts : null
 }
 
-/** For each letter the blocks that have it. */
+/** Returns the blocks of each letter. */
 function placesOn(page: Y.XmlFragment): Map<string, readonly Place[]> {
   const places = new Map<string, readonly Place[]>()
   for (const top of page.toArray()) {

@@ -1,10 +1,10 @@
 import * as Y from 'yjs'
 
-/** A character that a person typed. No other person or agent types it, and no word has it twice, so that each one can be looked for. */
+/** A character that a person typed. No other person or agent types it, and no word has it twice, so each can be looked for. */
 export interface TypedCharacter {
   readonly text: string
   readonly typist: string
-  /** Whether the relay acknowledged it. */
+  /** Whether the relay has acknowledged the character. */
   isSaved: boolean
 }
 
@@ -20,12 +20,12 @@ export function isLetter(character: string): boolean {
   return LETTERS.some(({ first, last }) => first <= code && code <= last)
 }
 
-/** Answers another letter at each call, and throws when there are no more. */
+/** Returns a function that returns a new letter at each call, and throws when there are no more. */
 export function letters(): () => string {
   return lettersOf(LETTERS.slice(0, 2))
 }
 
-/** The same for people in a thread of their own: none of these is among the others. */
+/** Returns the same for people in the other thread, with letters that the main thread does not use. */
 export function distantLetters(): () => string {
   return lettersOf(LETTERS.slice(2))
 }
@@ -43,7 +43,7 @@ function* lettersInOrder(ranges: readonly (typeof LETTERS)[number][]): Generator
   for (const { first, last } of ranges) for (let code = first; code <= last; code++) yield String.fromCharCode(code)
 }
 
-/** Every text node below a fragment, in document order. */
+/** Returns every text node below a fragment, in document order. */
 export function textNodes(root: Y.XmlFragment | Y.XmlElement): Y.XmlText[] {
   return root.toArray().flatMap((node) => {
     if (node instanceof Y.XmlText) return [node]
@@ -51,7 +51,7 @@ export function textNodes(root: Y.XmlFragment | Y.XmlElement): Y.XmlText[] {
   })
 }
 
-/** The characters of a text node, each chip or other embedded thing as one space. */
+/** Returns the characters of a text node, with a space for each chip or other embed. */
 export function charactersOf(text: Y.XmlText): string {
   return (text.toDelta() as { insert: unknown }[]).map(({ insert }) => (typeof insert === 'string' ? insert : ' ')).join('')
 }

@@ -2,27 +2,27 @@ import type { RelayUnderTest } from '../../relay-under-test.ts'
 import { agentTasks, type Attempt } from './agent-tasks.ts'
 import { type Answer, type Members, post, UNANSWERED } from './mcp-post.ts'
 
-/** One call that changed something, with all that its answer says of text. */
+/** One call that changed something, with all texts of its answer. */
 export interface ToldCall {
   readonly tool: string
-  /** `null` of a call that was not answered. */
+  /** `null` for a call that was not answered. */
   readonly callId: string | null
-  /** The version that it made, if it was answered. */
+  /** The version that the call made, if it was answered. */
   readonly version: unknown
   /** The `removed`, `warnings` and `deleted` of the answer, as JSON. [AG-98] */
   readonly told: string
   /** The `kept` of an undo, as JSON. [AG-70] */
   readonly kept: string
-  /** The arguments, as JSON, and of a write of a whole page the page as the agent had read it: what these name was replaced on purpose. */
+  /** The arguments as JSON. For a write of a whole page also the page as the agent had read it, because everything in it was replaced on purpose. */
   readonly named: string
-  /** Whether the answer says of how many more blocks text was removed than it lists. [AG-26, AG-30] */
+  /** Whether the answer counts more blocks with removed text than it lists. [AG-26, AG-30] */
   readonly isCut: boolean
 }
 
-/** An agent that writes on a page beside people: one task after another, each repeated at most twice after a refusal. */
+/** An agent that writes on a page beside people. It does one task after another, and repeats each at most twice after a refusal. */
 export interface WritingAgent {
   readonly calls: readonly ToldCall[]
-  /** Codes of refusals, counted. */
+  /** The codes of refusals, counted. */
   readonly refusals: ReadonlyMap<string, number>
   readonly tasks: { done: number; failed: number; calls: number; unanswered: number }
   work(running: () => boolean): Promise<void>
@@ -39,7 +39,7 @@ export interface AgentPlan {
 }
 
 const TRIES = 3
-/** The last of the warnings of a write over many blocks that its caller had not seen: the relay that showed them was killed. */
+/** Matches the last warning of a write over many blocks that its caller had not seen, because the relay that showed them was killed. */
 const MORE_UNSEEN = /\d+ more blocks that you had not seen/
 
 export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): WritingAgent {
@@ -81,7 +81,7 @@ export function openWritingAgent(relay: RelayUnderTest, plan: AgentPlan): Writin
         tasks.done++
         return
       }
-      // Nobody refused a call that was not answered.
+      // A call without an answer was not refused, so it does not count as a try.
       if (answer !== UNANSWERED) tries++
       refusal = answer === UNANSWERED ? null : answer.result
       await new Promise((resolve) => setTimeout(resolve, 50))
