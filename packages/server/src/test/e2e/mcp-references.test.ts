@@ -92,16 +92,13 @@ describe.each([
     ['away', 'ERR_DOI_UNAVAILABLE', { retryable: false }],
     ['broken', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
     ['cut', 'ERR_DOI_UNAVAILABLE', { retryable: true }],
-  ])(
-    '[REF-5] [REF-11] a resolver answer of %s fails the call with %s, and no given item is added',
-    async (doi, code, facts) => {
-      using made = await document(isLive)
-      const { docId } = made
-      const refused = await ann.refused('add_reference', { docId, doi: `10.1000/${doi}`, items: [{ id: 'new' }] })
-      expect(refused).toMatchObject({ code, doi: `10.1000/${doi}`, ...facts })
-      expect((await listed(docId)).map(({ id }) => id)).toEqual(['smith'])
-    },
-  )
+  ])('[REF-5] [REF-11] a resolver answer of %s fails the call with %s, and no given item is added', async (doi, code, facts) => {
+    using made = await document(isLive)
+    const { docId } = made
+    const refused = await ann.refused('add_reference', { docId, doi: `10.1000/${doi}`, items: [{ id: 'new' }] })
+    expect(refused).toMatchObject({ code, doi: `10.1000/${doi}`, ...facts })
+    expect((await listed(docId)).map(({ id }) => id)).toEqual(['smith'])
+  })
 
   it('[TOOL-update_reference] [TOOL-delete_reference] [REF-6] [REF-7] [REF-8] a cited item is deleted only by force, without a change of the text', async () => {
     using made = await document(isLive)
