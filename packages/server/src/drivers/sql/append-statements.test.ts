@@ -91,10 +91,10 @@ await onPostgres((url) => {
     })
     const withoutBeats = (statements: readonly string[]) => statements.filter((text) => !text.startsWith('update instances'))
 
-    it('[LIFE-7] edits of a single relay run one statement for any number of documents, which locks its place and compares no owner', async () => {
+    it('[LIFE-7] edits of a single relay run one statement for any number of documents, which also locks its place', async () => {
       const host = await openHost(url, { onLoss: () => undefined })
       expect(withoutBeats(await editOnce(host))).toEqual([
-        'with held as materialized (select 1 from instances where holder = $1 for key share), moved as ( update log_heads: 12',
+        'with held as materialized (select 1 from instances where holder = $14 for key share), moved as ( update log_heads: 14',
       ])
       await host[Symbol.asyncDispose]()
     })
@@ -103,7 +103,7 @@ await onPostgres((url) => {
       const host = await openHost(url)
       expect(await editOnce(host)).toEqual([
         'begin: 0',
-        'update log_heads: 3',
+        'update log_heads: 5',
         'insert into updates: 8',
         expect.stringContaining('insert into store_facts'),
         'commit: 0',

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Logger } from '../../kernel/log.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { freeDocuments } from './free-documents.ts'
@@ -31,6 +31,9 @@ export class PlaceLostError extends Error {
     this.name = 'PlaceLostError'
   }
 }
+
+/** The query that locks the place of a holder. It finds no row when another relay has taken the place. `holder` is a parameter, such as `$1`. */
+export const heldPlace = (holder: string): string => `select 1 from instances where holder = ${holder} for key share`
 
 export interface PlaceOptions {
   /** The connections for the statements at the start and the end. */
@@ -90,13 +93,13 @@ export class Place {
    * @throws PlaceLostError
    */
   async hold(writer: Writer): Promise<void> {
-    const held = await this.holding().execute(writer)
+    const held = await writer.executeQuery(CompiledQuery.raw(heldPlace('$1'), [this.holder]))
     if (held.rows.length === 0) throw this.lost()
   }
 
-  /** Returns the query of `hold`, for a statement that is a whole transaction. It finds no row when the place is lost. */
-  holding(): RawBuilder<unknown> {
-    return sql`select 1 from instances where holder = ${this.#options.holder} for key share`
+  /** The name of this process in the row of its place. */
+  get holder(): string {
+    return this.#options.holder
   }
 
   /** Returns the error for a transaction that has not found the row of this place. */

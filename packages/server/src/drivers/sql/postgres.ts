@@ -107,7 +107,7 @@ export async function openPostgres(
       }
     },
     // A tool also notes its change, in another statement of the transaction.
-    appendAtOnce: isTool ? null : appendsAtOnce(db, node ?? { inc: null }, node === undefined ? placed : null),
+    appendAtOnce: isTool ? null : appendsAtOnce(pool, node ?? { inc: null }, node === undefined ? placed : null),
     reader: db,
     async readNumbers({ sql: text, parameters }) {
       const { rows } = await pool.query<(number | null)[]>({ text, values: [...parameters], rowMode: 'array' })
@@ -165,13 +165,14 @@ function openPool(
     application_name: connectionsOf(holder),
     types: { getTypeParser: parserOf },
     stream: () => openSocket(silenceMs),
+    // The pool awaits this, so no statement runs on a connection without the settings.
+    async onConnect(client) {
+      // Each client gets its own listener, because the pool does not listen while a client is in use.
+      client.on('error', onConnectionLost)
+      await client.query(settings)
+    },
   })
-  // Each client gets its own listener, because the pool does not listen while a client is in use.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => {
-    client.on('error', onConnectionLost)
-    client.query(settings).catch(onConnectionLost)
-  })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 

@@ -45,10 +45,10 @@ export interface FaultyProxyOptions {
 }
 
 /**
- * What commits, as a driver of PostgreSQL sends it: a simple query of the word COMMIT, or the statement of `postgres-append.ts`, which is
- * a transaction of its own.
+ * What commits, as a driver of PostgreSQL sends it: a simple query of the word COMMIT, or a named statement of `postgres-append.ts`, which is
+ * a transaction of its own. The name stands in the message that parses the statement, or else first in the one that binds its values.
  */
-const COMMIT = /^Q[^]{4}commit\0$|^P[^]{4}\0\s*with (moved|held) as/i
+const COMMIT = /^Q[^]{4}commit\0$|^P[^]{4}append-|^B[^]{4}\0append-/i
 
 export async function startFaultyProxy({ target, sourceOf = () => '' }: FaultyProxyOptions): Promise<FaultyProxy> {
   const open = new Set<Piped>()
