@@ -58,7 +58,8 @@ export function runBatch(
 
 /** Runs the batch with one statement. Returns `null` when the batch needs a transaction of several statements. */
 function inOneStatement(batch: readonly BatchWork[], options: BatchOptions): Promise<Ran | BatchFailure> | null {
-  const { appendingAtOnce, ackBeforeCommit, commitHoldMs, isCommitHeld } = options
+  const { database, appendingAtOnce, ackBeforeCommit, commitHoldMs, isCommitHeld } = options
+  if (database.appendAtOnce === null) return null
   // Nothing can be held between a single statement and its commit, so a test that holds commits needs a transaction.
   if (ackBeforeCommit || commitHoldMs > 0 || isCommitHeld?.() === true) return null
   const lists = batch.flatMap((work) => (work.kind === 'append' ? [work.list] : []))
