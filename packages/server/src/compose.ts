@@ -16,6 +16,7 @@ import { isOneOfSeveral } from './config/several-nodes.ts'
 import { openStorage, type Storage } from './drivers/sql/storage.ts'
 import type { StoreLoss } from './drivers/sql/store-loss.ts'
 import { makeFolder } from './kernel/folders.ts'
+import { boundHeapGrowth } from './kernel/heap-growth.ts'
 import { newId } from './kernel/ids.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { startProcessMetrics } from './kernel/process-metrics.ts'
@@ -54,6 +55,7 @@ const DATABASE_WAIT_MS = 30_000
  * [AUTH-12, AUTH-14]
  */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
+  boundHeapGrowth()
   await using opened = new AsyncDisposableStack()
   const { config, log, clock } = options
   makeFolder(config.storage.dataDir ?? 'data', 0o700)

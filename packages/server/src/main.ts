@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { constants, enableCompileCache } from 'node:module'
 import type { CommandIo } from './commands/command.ts'
 import { runCommandLine } from './commands/command-line.ts'
-import { boundHeapGrowth } from './kernel/heap-growth.ts'
 
 /** The process as commands use it. */
 function processIo(): CommandIo {
@@ -64,7 +63,6 @@ function version(): string {
 
 /** Runs the command line of this process and ends the process with the exit code of the command. */
 export async function main(): Promise<void> {
-  boundHeapGrowth()
   const code = await runCommandLine(process.argv.slice(2), processIo(), {
     version: version(),
     loadRelay: () => import('./compose.ts'),
