@@ -6,7 +6,8 @@ import { type DrawnShape, roomOf } from './draw-shape.ts'
 
 /**
  * Whether a point of the page hits a shape as it is drawn: in a filled box, on the edge of a box without fill, near the way of a connector or on its label.
- * A point up to `reach` beside the shape, in units of the page, hits too: the smaller a page is shown, the less exact is a pointer.
+ * A point at most `reach` units of the page away from the shape hits it too. Pass a larger `reach` when the page is shown smaller, because
+ * a pixel of the pointer then covers more of the page.
  */
 export function isHit(drawn: DrawnShape, point: Point, reach: number): boolean {
   const near = reach + drawn.strokeWidth / 2

@@ -141,7 +141,7 @@ function refusedUndo(refusal: Refusal, expectedVersion: number | null): RelayErr
       return new RelayError('NEEDS_REPAIR', message, facts)
     case 'ERR_DOC_NOT_FOUND':
     case 'ERR_EDIT_FORBIDDEN':
-      // The document or the right was missing only for a moment.
+      // `writable` has found the document and the right to edit it after this refusal, so a repeated undo can succeed.
       return contended()
     default:
       throw new Error(`an undo was refused with ${code}`)

@@ -10,6 +10,7 @@ import type { Database, OwnNode } from './engine.ts'
 import type { StorageHost } from './storage-host.ts'
 import { emptyPostgres } from './testing/emptied-postgres.ts'
 import { nodeRows } from './testing/nodes-under-test.ts'
+import { appendingAtOnce } from './updates.ts'
 import { onPostgres } from './testing/on-postgres.ts'
 import { openHost, reopenable } from './testing/store-under-test.ts'
 
@@ -110,6 +111,18 @@ await onPostgres((url) => {
         { kind: 'conflict' },
         { kind: 'appended', seq: 3 },
       ])
+    })
+
+    it('[LIFE-6] when the outcomes of a committed append cannot be read, the error does not say that the append was undone', async () => {
+      const damaged = Object.assign(new Error('invalid page'), { code: 'XX001' })
+      const reader = {
+        selectFrom: () => {
+          throw damaged
+        },
+      } as unknown as Database['reader']
+      const append = appendingAtOnce({ ...beside, appendAtOnce: async () => new Set(), reader }, [record(1, 0)])
+      const error = await append?.().catch((thrown: unknown) => thrown)
+      expect([beside.engine.faultOf(damaged), beside.engine.faultOf(error)]).toEqual(['damage', 'unsaid'])
     })
 
     it('[LIFE-8] a record that the server refuses does not fail other calls of its batch', async () => {

@@ -108,9 +108,14 @@ export function appendingAtOnce(
   return async () => {
     const advances = advancesOf(records)
     const moved = await appendAtOnce(advances, columnsOf(records))
-    const unmoved = moved.size === advances.length ? NONE : await tenuresOf(reader, advances)
+    const unmoved = moved.size === advances.length ? NONE : await tenuresOf(reader, advances).catch(unreadOutcomes)
     return records.map((record) => outcomeOf(record, moved, unmoved, engine))
   }
+}
+
+/** The records of moved logs are committed by now, so an error of this read must not count as one that the server has undone. */
+function unreadOutcomes(error: unknown): never {
+  throw new Error('the outcomes of a committed append could not be read', { cause: error })
 }
 
 /** The advance of each log, by ascending key: every process locks the logs in this order, so two processes cannot deadlock. */
