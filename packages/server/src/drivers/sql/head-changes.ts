@@ -1,3 +1,4 @@
+import type { ChangeStamps } from './change-stamps.ts'
 import type { Stores } from './stores.ts'
 
 /** Maximum number of remembered keys. A busy relay writes this many within seconds. */
@@ -14,6 +15,12 @@ export class HeadChanges {
   #keys: number[] = []
   /** The mark of the first remembered key. Earlier marks are useless. */
   #firstMark = 0
+  readonly #stamps: ChangeStamps | null
+
+  /** `stamps`: they are moved as well, for a reader in another thread. */
+  constructor(stamps: ChangeStamps | null = null) {
+    this.#stamps = stamps
+  }
 
   /** Identifies the present moment, for a later call of `since`. */
   get mark(): number {
@@ -21,6 +28,7 @@ export class HeadChanges {
   }
 
   note(key: number): void {
+    this.#stamps?.move(key)
     this.#keys.push(key)
     if (this.#keys.length <= MOST_REMEMBERED) return
     const forgotten = MOST_REMEMBERED / 2
@@ -30,6 +38,7 @@ export class HeadChanges {
 
   /** Makes all earlier marks useless, because anything may have changed. */
   forget(): void {
+    this.#stamps?.moveAll()
     this.#firstMark = this.mark + 1
     this.#keys = []
   }

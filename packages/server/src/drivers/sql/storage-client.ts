@@ -1,17 +1,27 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../../kernel/clock.ts'
 import { RelayError } from '../../kernel/errors.ts'
 import type { AppendOutcome, AppendRecord } from '../../sync/update-log.port.ts'
+import type { ChangeStamps } from './change-stamps.ts'
 import { rememberingList } from './head-memory.ts'
+import { rememberingRead } from './read-memory.ts'
 import { type Ports, VERBS } from './storage-verbs.ts'
 import { type Call, fromWireError, type FromStorage, outcomeOf, packAppends, portable, type ToStorage } from './storage-wire.ts'
 
-/** Returns the ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. */
-export function storageFromPort(port: MessagePort): Omit<Ports, 'heads'> {
+/**
+ * Returns the ports of the storage thread at the other end of `port`. Calls made in one turn are sent as one message, in order. With `remembering`
+ * the caller may get the same record of a document several times.
+ */
+export function storageFromPort(
+  port: MessagePort,
+  remembering: { readonly stamps: ChangeStamps; readonly clock: Clock } | null = null,
+): Omit<Ports, 'heads'> {
   const client = new StorageClient(port)
   const { heads, documents, updates, ...others } = callsOf(client)
+  const read = remembering === null ? documents.read : rememberingRead(documents.read, remembering.stamps, remembering.clock)
   return {
     ...others,
-    documents: { ...documents, list: rememberingList(heads) },
+    documents: { ...documents, read, list: rememberingList(heads) },
     // Appends of one turn of the event loop are packed into one message instead of being sent as calls.
     updates: { ...updates, append: (records) => client.append(records) },
   }

@@ -8,6 +8,7 @@ import { keepAcceptedLosses } from './accepted-losses.ts'
 import { sqlCalls } from './call-records.ts'
 import { sqlBlobLedger } from './blob-ledger.ts'
 import { CallTallies } from './call-tallies.ts'
+import type { ChangeStamps } from './change-stamps.ts'
 import { withCommitFaults, withoutEpochs } from './commit-faults.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
@@ -63,6 +64,8 @@ export interface StorageHostOptions {
   readonly timers: Timers
   readonly random: Random
   readonly hooks: TestHooks
+  /** Moved with each change of a document, for a thread that remembers what it has read. */
+  readonly stamps?: ChangeStamps | null
   readonly onFatal: (error: Error) => void
   /** Called after the commit of each write and each removal of a document. */
   readonly onStored?: (document: StoredDocument) => void
@@ -97,7 +100,7 @@ export async function openStorageHost(options: StorageHostOptions): Promise<Stor
     hooks,
     onFatal,
   } = options
-  const changes = new HeadChanges()
+  const changes = new HeadChanges(options.stamps)
   const onLossInUse = (loss: StoreLoss): void => {
     // The store may have gone back to any earlier state, so all remembered changes are useless.
     changes.forget()

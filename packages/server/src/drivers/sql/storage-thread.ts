@@ -4,6 +4,7 @@ import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { waitingTimers } from '../../kernel/timers.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
+import { ChangeStamps } from './change-stamps.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
 import type { FeedEntry } from './feed-writing.ts'
 import { openStorageHost, type StorageHost, type StoredDocument } from './storage-host.ts'
@@ -26,11 +27,13 @@ export interface StorageThreadData {
   readonly recovery: RecoveryRing
   /** True for one of several nodes. */
   readonly severalNodes: boolean
+  /** The memory of `ChangeStamps`; `null` when nobody remembers what was read. */
+  readonly stamps: SharedArrayBuffer | null
   readonly port: MessagePort
 }
 
 async function main(parent: MessagePort, data: StorageThreadData): Promise<void> {
-  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, severalNodes, recovery, port } = data
+  const { url, commitDelayMs, serverWaitMs, acceptLoss, isRelay, severalNodes, recovery, stamps, port } = data
   const tell = (event: ThreadEvent) => parent.postMessage(event)
   const host = await openStorageHost({
     url,
@@ -45,6 +48,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     timers: waitingTimers,
     random: systemRandom,
     hooks: testHooks(process.env),
+    stamps: stamps === null ? null : new ChangeStamps(stamps),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
     ...(severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
     ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),

@@ -1,6 +1,8 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { systemClock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/log.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
+import { ChangeStamps } from './change-stamps.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from './recovery-ring.ts'
 import { storageFromPort } from './storage-client.ts'
 import type { FeedEntry } from './feed-writing.ts'
@@ -56,6 +58,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { url, commitDelayMs, log, serverWaitMs = 0, acceptLoss = false } = options
   const { recovery = DEFAULT_RECOVERY_RING } = options
   const { port1, port2 } = new MessageChannel()
+  const stamps = stampsFor(options)
   const data: StorageThreadData = {
     url,
     commitDelayMs,
@@ -64,6 +67,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     isRelay: options.onLoss !== undefined,
     recovery,
     severalNodes: options.severalNodes === true,
+    stamps: stamps?.shared ?? null,
     port: port2,
   }
   const worker = new Worker(options.thread ?? new URL('./storage-thread.ts', import.meta.url), {
@@ -76,7 +80,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const stored: ((document: StoredDocument) => void)[] = []
   const told: ((entry: FeedEntry) => void)[] = []
   await started(worker, log, fatal, { onLoss: options.onLoss ?? (() => undefined), stored, told })
-  const ports = storageFromPort(port1)
+  const ports = storageFromPort(port1, stamps === null ? null : { stamps, clock: systemClock })
   worker.unref()
   const close = async () => {
     fatal.mute()
@@ -96,6 +100,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     onTold: (listener) => void told.push(listener),
     close,
   })
+}
+
+/**
+ * Returns stamps for a store that only this process writes. Other processes would not move them, and a database server may let another relay write
+ * before this one has noticed that it has lost its place.
+ */
+export function stampsFor({ url, severalNodes }: Pick<StorageOptions, 'url' | 'severalNodes'>): ChangeStamps | null {
+  return url.startsWith('sqlite:') && severalNodes !== true ? new ChangeStamps() : null
 }
 
 /** Returns the storage at the other end of a port. `close` runs once, however often the storage is disposed. */

@@ -8,7 +8,7 @@ import { DEFAULT_RECOVERY_RING } from '../recovery-ring.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost } from '../storage-host.ts'
 import { createReadTurns, serveStorage } from '../storage-server.ts'
-import { type Storage, type StorageOptions, storageOver } from '../storage.ts'
+import { stampsFor, type Storage, type StorageOptions, storageOver } from '../storage.ts'
 import { testHooks } from '../test-hooks.ts'
 
 /**
@@ -29,6 +29,7 @@ export async function openStorageHere({
   const fatal: ((error: Error) => void)[] = []
   const stored: Parameters<Storage['onStored']>[0][] = []
   const told: Parameters<Storage['onTold']>[0][] = []
+  const stamps = stampsFor({ url, severalNodes: severalNodes || node !== undefined })
   const host = await openStorageHost({
     url,
     commitDelayMs,
@@ -38,6 +39,7 @@ export async function openStorageHere({
     timers,
     random: systemRandom,
     hooks: testHooks({}),
+    stamps,
     ...(node && { node }),
     onFatal: (error) => {
       for (const listener of fatal) listener(error)
@@ -61,7 +63,7 @@ export async function openStorageHere({
     return port1
   }
   const own = workerPort()
-  const ports = storageFromPort(own)
+  const ports = storageFromPort(own, stamps === null ? null : { stamps, clock: systemClock })
   const close = async (): Promise<void> => {
     await ports.control.close()
     for (const port of served) port.close()

@@ -22,6 +22,7 @@ import type { Engine, OwnNode } from '../engine.ts'
 import type { FeedEntry } from '../feed-writing.ts'
 import { DEFAULT_RECOVERY_RING, type RecoveryRing } from '../recovery-ring.ts'
 import { STORAGE_THREAD } from '../../../test/relay-program.ts'
+import type { ChangeStamps } from '../change-stamps.ts'
 import { storageFromPort } from '../storage-client.ts'
 import { openStorageHost, type StorageHost } from '../storage-host.ts'
 import { openStorage } from '../storage.ts'
@@ -67,6 +68,7 @@ export function openHost(
     readonly commitDelayMs?: number
     readonly recovery?: RecoveryRing
     readonly commitFaults?: CommitFaults
+    readonly stamps?: ChangeStamps
     readonly isCommitHeld?: () => boolean
     /** Present when the host is one of several nodes. */
     readonly node?: OwnNode
@@ -93,6 +95,7 @@ export function openHost(
     },
     ...(more.node && { node: more.node }),
     ...(more.onLoss && { onLoss: more.onLoss }),
+    ...(more.stamps && { stamps: more.stamps }),
     onFatal() {},
     ...(more.onTold && { onTold: more.onTold }),
   })
