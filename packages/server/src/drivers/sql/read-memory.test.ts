@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentHead, DocumentRecord, DocumentStore } from '../../documents/document-store.port.ts'
-import { bodyOf, change, creation, endOfLog, textOf, update, written } from '../../documents/testing/document-writes.ts'
+import { change, creation, endOfLog, textOf, update, written } from '../../documents/testing/document-writes.ts'
 import { ChangeStamps } from './change-stamps.ts'
 import type { CommitFault } from './commit-faults.ts'
 import { rememberingRead } from './read-memory.ts'
@@ -142,7 +142,7 @@ describe('a reading that remembers documents', () => {
           const present = await host.documents.list('w')
           const head = present[at % Math.max(1, present.length)]
           if (kind === 'create' || head === undefined) await create(`d${names++ % 4}-${names}`)
-          else if (kind === 'change') await host.documents.write({ ...change(head, '{}'), set: { body: bodyOf(`{"n":${nowMs}}`) } })
+          else if (kind === 'change') await host.documents.write(change(head, `{"n":${nowMs}}`))
           else if (kind === 'append') await append(head.key)
           else if (kind === 'remove') await host.documents.remove(head, head.key, nowMs)
           else expect(await read(head)).toEqual(await host.documents.read(head))
