@@ -127,8 +127,6 @@ export function openSqliteWriter(
       await pause()
     }
     if (file.db.isTransaction) file.db.exec('commit')
-    // The pages would stay in memory for as long as the file is open: a fifth of what an open file takes. Writing again reads them from the file system.
-    file.db.exec('pragma shrink_memory')
   }
 
   const rowsOf = (file: IndexFile, key: number): readonly StoredRow[] => {
