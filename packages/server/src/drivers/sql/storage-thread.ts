@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../kernel/clock.ts'
 import { systemRandom } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/log.ts'
-import { systemTimers, waitingTimers } from '../../kernel/timers.ts'
+import { waitingTimers } from '../../kernel/timers.ts'
 import { RefusedStart } from '../../kernel/refused-start.ts'
 import { ChangeStamps } from './change-stamps.ts'
 import type { RecoveryRing } from './recovery-ring.ts'
@@ -12,9 +12,6 @@ import type { StoreLoss } from './store-loss.ts'
 import { createReadTurns, serveStorage } from './storage-server.ts'
 import type { ThreadEvent } from './storage-wire.ts'
 import { testHooks } from './test-hooks.ts'
-
-/** Each message wakes the main thread, which costs as much as a statement. The search index, which needs to know of stored documents, gathers for a second. */
-const GATHER_STORED_MS = 100
 
 /**
  * Start data of the only thread that runs SQL. The thread opens the store, and then serves the given port and every further port that its parent
@@ -54,7 +51,7 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
     stamps: stamps === null ? null : new ChangeStamps(stamps),
     onFatal: (error) => tell({ kind: 'fatal', message: error.message }),
     ...(severalNodes && { onTold: (entries: readonly FeedEntry[]) => tell({ kind: 'told', entries }) }),
-    ...(isRelay && { onStored: gathering((documents) => tell({ kind: 'stored', documents })) }),
+    ...(isRelay && { onStored: ({ workspaceId, key }: StoredDocument) => tell({ kind: 'stored', workspaceId, key }) }),
   }).catch((error: unknown) => {
     const remedy = error instanceof RefusedStart ? { remedy: error.remedy } : {}
     tell({ kind: 'failed-to-open', message: error instanceof Error ? error.message : String(error), ...remedy })
@@ -63,21 +60,6 @@ async function main(parent: MessagePort, data: StorageThreadData): Promise<void>
   if (host === null) return parent.close()
   serve(parent, port, host)
   tell({ kind: 'ready', losses: host.losses })
-}
-
-/** Gathers stored documents for `GATHER_STORED_MS`, each once. What is gathered when the thread ends is lost. */
-function gathering(tell: (documents: readonly StoredDocument[]) => void): (document: StoredDocument) => void {
-  const gathered = new Map<number, StoredDocument>()
-  return (document) => {
-    if (gathered.size === 0) {
-      systemTimers.after(GATHER_STORED_MS, () => {
-        const documents = [...gathered.values()]
-        gathered.clear()
-        tell(documents)
-      })
-    }
-    gathered.set(document.key, document)
-  }
 }
 
 function serve(parent: MessagePort, first: MessagePort, host: StorageHost): void {

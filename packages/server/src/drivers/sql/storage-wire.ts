@@ -4,7 +4,6 @@ import { at } from '../../kernel/at.ts'
 import type { LogFields } from '../../kernel/log.ts'
 import { type AppendOutcome, type AppendRecord, removalsMember } from '../../sync/update-log.port.ts'
 import type { FeedEntry } from './feed-writing.ts'
-import type { StoredDocument } from './storage-host.ts'
 import type { Ports } from './storage-verbs.ts'
 import type { StoreLoss } from './store-loss.ts'
 
@@ -81,8 +80,8 @@ export type ThreadEvent =
   | { readonly kind: 'ready'; readonly losses: readonly StoreLoss[] }
   /** The store has lost acknowledged writes while in use. */
   | { readonly kind: 'loss'; readonly loss: StoreLoss }
-  /** These documents were written or removed. */
-  | { readonly kind: 'stored'; readonly documents: readonly StoredDocument[] }
+  /** A document was written or removed. */
+  | { readonly kind: 'stored'; readonly workspaceId: string; readonly key: number }
   /** These rows of the change feed were committed. */
   | { readonly kind: 'told'; readonly entries: readonly FeedEntry[] }
   | { readonly kind: 'failed-to-open'; readonly message: string; readonly remedy?: string }

@@ -42,7 +42,7 @@ export interface StorageOptions {
 export interface Storage extends Stores, StoreControl, AsyncDisposable {
   /** Returns a port for `storageFromPort` in another thread. Appends sent through it do not pass through this thread. */
   workerPort(): MessagePort
-  /** Called within 100 ms after each write and removal of a document by the relay that claimed the store; once for several writes meanwhile. */
+  /** Called after each write and removal of a document by the relay that claimed the store. */
   onStored(listener: (document: StoredDocument) => void): void
   /** Adds a listener that is called for each committed row of the change feed. */
   onTold(listener: (entry: FeedEntry) => void): void
@@ -146,7 +146,7 @@ function started(
         case 'loss':
           return onLoss(event.loss)
         case 'stored':
-          for (const document of event.documents) for (const listener of stored) listener(document)
+          for (const listener of stored) listener(event)
           return
         case 'told':
           for (const entry of event.entries) for (const listener of told) listener(entry)
