@@ -75,7 +75,7 @@ function newClient(url: string) {
   return createClient({
     url,
     RESP: 3,
-    // Commands have a limit of ours. For its own limit the library makes an AbortSignal and an error for each command, also for answered ones.
+    // `within` limits each command already. For its own limit the library would make an AbortSignal and an error even for answered commands.
     commandOptions: { timeout: 0 },
     disableOfflineQueue: true,
     socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false, noDelay: true },

@@ -6,7 +6,7 @@ const COUNT = 4096
  * commit and before the answer to the writer. So while the number stays, what was read of the document is what is stored.
  */
 export class ChangeStamps {
-  /** Memory to pass to the other thread, whose `ChangeStamps` is made with it. */
+  /** The memory of the numbers. Pass it to another thread and make a `ChangeStamps` with it there. */
   readonly shared: SharedArrayBuffer
   readonly #numbers: Int32Array
 
@@ -15,11 +15,12 @@ export class ChangeStamps {
     this.#numbers = new Int32Array(shared)
   }
 
-  /** Returns the number of the document with this key. */
+  /** Returns the present number of the document with this key. Equal numbers of two moments mean that it has not changed between them. */
   of(key: number): number {
     return Atomics.load(this.#numbers, key % COUNT)
   }
 
+  /** Call it after the commit of a change of this document and before its writer is answered. */
   move(key: number): void {
     Atomics.add(this.#numbers, key % COUNT, 1)
   }

@@ -27,7 +27,7 @@ interface Remembered {
  * Every writer of the store except a tool beside the relay must move `stamps`. [LIFE-11]
  */
 export function rememberingRead(read: DocumentStore['read'], stamps: ChangeStamps, clock: Clock): DocumentStore['read'] {
-  /** In the order of the readings. */
+  /** By name of the document; what was read longest ago comes first. */
   const remembered = new Map<string, Remembered>()
   let bytes = 0
 
