@@ -27,6 +27,11 @@ export class ByteBuckets {
     return 0
   }
 
+  /** Whether all buckets were full at the last `sweep`, and nothing has been taken since. */
+  get areFull(): boolean {
+    return this.#spent.size === 0
+  }
+
   sweep(nowMs: number): void {
     for (const [workspaceId, bucket] of this.#spent) {
       if (bucket.bytes <= ((nowMs - bucket.atMs) * REFILL_BYTES_PER_SEC) / 1000) this.#spent.delete(workspaceId)

@@ -9,37 +9,49 @@ const PING_EVERY_MS = 30_000
 const SILENT_MS = 60_000
 
 export interface PulseDeps extends SessionContext {
-  connections(): Iterable<Connection>
+  readonly connections: ReadonlyMap<number, Connection>
   readonly maxMessagesPerSec: number
   resume(connection: Connection, reason: number): void
   gone(connection: Connection): void
 }
 
 /**
- * Checks all connections for timed work: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading rates.
+ * Checks all connections for timed work: AUTH deadlines, token ends, pings, silent peers, unfinished chunks, reading rates. The
+ * timer runs only while there is something to check, because each beat wakes the processor.
  */
 export class Pulse {
-  /** Monotonic time of the last check. It is exact enough to record when a peer was last heard. */
+  /** Monotonic time of the last check, or of `begin`. It is exact enough to record when a peer was last heard. */
   nowMs: number
   readonly #deps: PulseDeps
-  #cancel: () => void
+  #cancel: (() => void) | null = null
 
   constructor(deps: PulseDeps) {
     this.#deps = deps
     this.nowMs = deps.clock.monotonicMs()
-    this.#cancel = deps.timers.after(BEAT_MS, () => this.#beat())
+  }
+
+  /** Starts the timer unless it runs. Call it whenever a connection opens. */
+  begin(): void {
+    if (this.#cancel !== null) return
+    this.nowMs = this.#deps.clock.monotonicMs()
+    this.#cancel = this.#beatLater()
   }
 
   stop(): void {
-    this.#cancel()
+    this.#cancel?.()
+  }
+
+  #beatLater(): () => void {
+    return this.#deps.timers.after(BEAT_MS, () => this.#beat())
   }
 
   #beat(): void {
-    this.#cancel = this.#deps.timers.after(BEAT_MS, () => this.#beat())
-    this.nowMs = this.#deps.clock.monotonicMs()
-    const wallMs = this.#deps.clock.nowMs()
-    for (const connection of this.#deps.connections()) this.#check(connection, wallMs)
-    this.#deps.byteBuckets.sweep(this.nowMs)
+    const { clock, connections, byteBuckets } = this.#deps
+    this.nowMs = clock.monotonicMs()
+    byteBuckets.sweep(this.nowMs)
+    this.#cancel = connections.size > 0 || !byteBuckets.areFull ? this.#beatLater() : null
+    const wallMs = clock.nowMs()
+    for (const connection of connections.values()) this.#check(connection, wallMs)
   }
 
   #check(connection: Connection, wallMs: number): void {

@@ -71,7 +71,7 @@ export class Sessions implements AsyncDisposable {
     this.#maxMessagesPerSec = maxMessagesPerSec(deps.settings.writes.ratePerSec)
     this.#pulse = new Pulse({
       ...this.#context,
-      connections: () => this.#connections.values(),
+      connections: this.#connections,
       maxMessagesPerSec: this.#maxMessagesPerSec,
       resume: (connection, reason) => this.#resume(connection, reason),
       gone: (connection) => this.gone(connection),
@@ -115,6 +115,7 @@ export class Sessions implements AsyncDisposable {
     const given = { id: this.#deps.nextConnection?.() ?? this.#nextId++, wire, namedWorkspace, address }
     const connection = new Connection(given, clock.monotonicMs(), settings.authTimeoutMs)
     this.#connections.set(connection.id, connection)
+    this.#pulse.begin()
     this.#unauthenticated.add(address, connection)
     if (pinned !== null) this.#work(connection, authenticate(this.#context, connection, pinned, PLAIN_FORM))
     return connection

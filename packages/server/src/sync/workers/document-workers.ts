@@ -65,7 +65,7 @@ export interface DocumentWorkers extends WorkerPool, AsyncDisposable {
 /** The interval of the watchdog's checks. It adds up to this much to the time for which a stuck worker blocks its other documents. */
 const LOOK_MS = 50
 /** The interval of the checks while no worker has a document. It is longer because each check wakes the processor. */
-const RESTING_LOOK_MS = 500
+const RESTING_LOOK_MS = 1_000
 /** A worker that had rooms is ended when it has had none for this long. A room itself stays for 30 s after the last person has left. */
 const REST_MS = 10_000
 /** A worker that works for this share of its time counts as busy. When all running workers are busy, another one starts. */
