@@ -1,11 +1,11 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { manualTime } from '../../../kernel/testing/manual-time.ts'
 import { temporaryStores } from '../testing/store-under-test.ts'
 import { BATCH_MS } from './index-engine.ts'
 import { hashOf } from './index-rows.ts'
 import { openSqliteIndexReader } from './sqlite-reader.ts'
-import { indexFolder } from './sqlite-index-file.ts'
+import { indexFolder, indexPath } from './sqlite-index-file.ts'
 import { openSqliteWriter } from './sqlite-writer.ts'
 
 const fresh = temporaryStores()
@@ -84,6 +84,32 @@ it('[AG-64] the index of a workspace is closed after a while without use, and ca
   expect(openFiles()).toBe(1)
   await writer.close()
   expect(time.waiting()).toBe(0)
+})
+
+it('[AG-64] when more workspaces change in turn than files may be open, most of their files stay open', async () => {
+  const { path } = fresh()
+  const workspaces = ['a', 'b', 'c', 'd', 'e']
+  const writer = openSqliteWriter(
+    path,
+    () => 0,
+    () => undefined,
+    manualTime().timers,
+    4,
+  )
+  // Each open index has a `-wal` file, and a closed one has none.
+  const isOpen = (workspace: string): boolean => existsSync(`${indexPath(indexFolder(path), workspace)}-wal`)
+  let found = 0
+  for (let version = 1; version <= 20; version++) {
+    for (const workspace of workspaces) {
+      if (isOpen(workspace)) found++
+      await writer.write(workspace, { ...STATE, version }, rowsOf(version), () => Promise.resolve())
+      expect(isOpen(workspace)).toBe(true)
+      expect(workspaces.filter(isOpen).length).toBeLessThanOrEqual(4)
+    }
+  }
+  // Of 95 writes after the first of each workspace, three in four find their file open.
+  expect(found).toBeGreaterThanOrEqual(70)
+  await writer.close()
 })
 
 it('[AG-64] the index of a workspace stays open during a write, however long the write takes', async () => {
