@@ -22,7 +22,14 @@ class Debts<Key> {
   }
 
   add(key: Key, ms: number, nowMs: number): void {
-    this.#debts.set(key, { ms: Math.max(0, this.of(key, nowMs) + ms), atMs: nowMs })
+    const debt = this.#debts.get(key)
+    if (debt === undefined) {
+      this.#debts.set(key, { ms: Math.max(0, ms), atMs: nowMs })
+      return
+    }
+    // The object is changed in place: a new one for each edit would live long enough to be moved to the old objects.
+    debt.ms = Math.max(0, this.of(key, nowMs) + ms)
+    debt.atMs = nowMs
   }
 
   all(nowMs: number): (readonly [Key, number])[] {
@@ -103,10 +110,12 @@ export class Turns<Work> {
     const turn = turns.shift() as Turn<Work>
     this.#size--
     // The connection and the workspace move to the end, so that among equals the others come first.
-    connections.delete(connection)
-    if (turns.length > 0) connections.set(connection, turns)
     this.#waiting.delete(workspaceId)
-    if (connections.size > 0) this.#waiting.set(workspaceId, connections)
+    if (turns.length > 0 || connections.size > 1) {
+      connections.delete(connection)
+      if (turns.length > 0) connections.set(connection, turns)
+      this.#waiting.set(workspaceId, connections)
+    }
     this.#owe(workspaceId, connection, turn.estimateMs, nowMs)
     return turn
   }

@@ -2,7 +2,10 @@
 const CAPACITY_BYTES = 1024 * 1024 * 1024
 const REFILL_BYTES_PER_SEC = 2 * 1024 * 1024
 
-/** The bucket of bytes of each workspace. A full bucket is forgotten. */
+/** A full bucket that was used within this time is kept, because it is probably used again. */
+const KEPT_MS = 10_000
+
+/** The bucket of bytes of each workspace. A full bucket is forgotten a while after its last use. */
 export class ByteBuckets {
   readonly #spent = new Map<string, { bytes: number; atMs: number }>()
   readonly #capacityBytes: number
@@ -27,14 +30,15 @@ export class ByteBuckets {
     return 0
   }
 
-  /** Whether all buckets were full at the last `sweep`, and nothing has been taken since. */
-  get areFull(): boolean {
+  /** Whether no bucket is remembered. */
+  get isEmpty(): boolean {
     return this.#spent.size === 0
   }
 
   sweep(nowMs: number): void {
     for (const [workspaceId, bucket] of this.#spent) {
-      if (bucket.bytes <= ((nowMs - bucket.atMs) * REFILL_BYTES_PER_SEC) / 1000) this.#spent.delete(workspaceId)
+      const restedMs = nowMs - bucket.atMs
+      if (restedMs >= KEPT_MS && bucket.bytes <= (restedMs * REFILL_BYTES_PER_SEC) / 1000) this.#spent.delete(workspaceId)
     }
   }
 }

@@ -49,7 +49,7 @@ export class Pulse {
     const { clock, connections, byteBuckets } = this.#deps
     this.nowMs = clock.monotonicMs()
     byteBuckets.sweep(this.nowMs)
-    this.#cancel = connections.size > 0 || !byteBuckets.areFull ? this.#beatLater() : null
+    this.#cancel = connections.size > 0 || !byteBuckets.isEmpty ? this.#beatLater() : null
     const wallMs = clock.nowMs()
     for (const connection of connections.values()) this.#check(connection, wallMs)
   }

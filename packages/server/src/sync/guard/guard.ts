@@ -80,7 +80,7 @@ export class UpdateGuard {
   private readonly limits: GuardLimits
   private readonly table: UpdateTable
   private readonly rootUses = new RootUses()
-  private readonly blockOf = new Map<number, number>()
+  private blockOf = new Map<number, number>()
   private readonly reached: number[] = []
   private readonly cursor: number[] = []
   private readonly before: number[] = []
@@ -170,7 +170,7 @@ export class UpdateGuard {
   /** Returns false when a block starts after the room's last clock of that client. */
   private openBlocks(view: RoomView): boolean {
     const { blockClient, blockRow, cells } = this.table
-    this.blockOf.clear()
+    this.blockOf = new Map()
     this.skips = false
     empty(this.reached)
     empty(this.cursor)

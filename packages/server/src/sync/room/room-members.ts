@@ -15,6 +15,10 @@ export interface Member {
   resyncAtMs: number
   fullStateAtMs: number
   resyncTimer: (() => void) | null
+  /** True from when the connection asks for a turn to apply its writes until that turn begins. */
+  hasAsked: boolean
+  /** Whether the room looks at `waiting` when its log moves. */
+  isAcking: boolean
   /** Total bytes of the writes of this connection that wait for a turn. */
   waitingBytes: number
   /** True when the connection is being closed. Then the room accepts no more writes from it. */
@@ -31,6 +35,8 @@ export function newMember(
     resyncAtMs: Number.NEGATIVE_INFINITY,
     fullStateAtMs: Number.NEGATIVE_INFINITY,
     resyncTimer: null,
+    hasAsked: false,
+    isAcking: false,
     waitingBytes: 0,
     isExpelled: false,
   }

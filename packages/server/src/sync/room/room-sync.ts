@@ -29,8 +29,6 @@ export class RoomSync implements TrialOwner {
   private readonly window: OpenWindow
   private readonly turn = new Map<Member, Write[]>()
   private gathered = 0
-  /** Members that have asked for a turn. */
-  private readonly asked = new Set<Member>()
   readonly backlog: Backlog
   readonly answers: RoomAnswers
   /** Number of writes applied since the last broadcast. */
@@ -42,7 +40,8 @@ export class RoomSync implements TrialOwner {
   private readonly trials: WriteTrials
   private readonly rejoins: Rejoins
   private readonly broadcasts: Broadcasts
-  private readonly acking = new Set<Member>()
+  /** Members whose messages wait for the log. Some of them may wait no more. */
+  private readonly acking: Member[] = []
   private roots = 0
 
   constructor(room: SyncRoom) {
@@ -127,14 +126,14 @@ export class RoomSync implements TrialOwner {
 
   /** Asks for a turn to apply a connection's writes. [WS-12] */
   private ask(member: Member): void {
-    if (this.pauses > 0 || this.asked.has(member)) return
-    this.asked.add(member)
+    if (this.pauses > 0 || member.hasAsked) return
+    member.hasAsked = true
     this.host.turns.ask({
       workspaceId: this.workspaceId,
       connection: member.connection,
       estimateMs: this.backlog.expectedMs(member.waitingBytes),
       run: (untilMs) => {
-        this.asked.delete(member)
+        member.hasAsked = false
         if (!this.room.isReady || this.pauses > 0) return
         this.guarded(() => this.applyOf(member, untilMs))
         this.host.afterTurns(this)
@@ -327,18 +326,24 @@ export class RoomSync implements TrialOwner {
   settleAfter(member: Member, { ordinal: own, settles: ordinal = own }: Write): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
-    this.acking.add(member)
+    if (!member.isAcking) this.acking.push(member)
+    member.isAcking = true
     this.settle(member)
   }
 
   private settle(member: Member): void {
     const ordinal = settleOrdinals(member, this.room.log.durable)
     if (ordinal > 0) this.host.emit({ kind: 'settled', connection: member.connection, join: member.join, ordinal })
-    if (member.waiting.length === 0) this.acking.delete(member)
   }
 
   logMoved(): void {
-    for (const member of this.acking) this.settle(member)
+    let kept = 0
+    for (const member of this.acking) {
+      this.settle(member)
+      member.isAcking = member.waiting.length > 0
+      if (member.isAcking) this.acking[kept++] = member
+    }
+    this.acking.length = kept
     this.answers.held.logMoved()
     if (this.broadcasts.isHeldBack) this.handOut()
   }
@@ -348,7 +353,7 @@ export class RoomSync implements TrialOwner {
     const waiting = new Map<number, number>()
     const waits = ({ connection }: Member, ordinal: number): void =>
       void waiting.set(connection, Math.max(ordinal, waiting.get(connection) ?? 0))
-    for (const member of this.acking) waits(member, member.waiting[member.waiting.length - 2] as number)
+    for (const member of this.acking) waits(member, member.waiting.at(-2) ?? 0)
     for (const [member, ordinal] of [...this.trials.ordinals(), ...this.rejoins.ordinals()]) waits(member, ordinal)
     // A later write of the connection may be on trial while an earlier one waits for its turn.
     for (const [member, writes] of this.turn) waits(member, (writes[writes.length - 1] as Write).ordinal)
@@ -376,7 +381,9 @@ export class RoomSync implements TrialOwner {
   /** Forgets a connection that left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
   forget(member: Member): void {
     this.rejoins.end(member)
-    this.acking.delete(member)
+    const at = this.acking.indexOf(member)
+    if (at >= 0) this.acking.splice(at, 1)
+    member.isAcking = false
     if (!this.backlog.mayStay(member)) this.discard(member)
     this.answers.forget(member)
   }

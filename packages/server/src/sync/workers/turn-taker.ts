@@ -45,8 +45,8 @@ export class TurnTaker implements RoomTurns {
   private readonly turns = new Turns<RoomTurn>()
   private readonly given: TurnTakerOptions
   private readonly restsFromMs: number
-  /** Rooms that had a turn in this round. */
-  private readonly turning = new Set<{ turnsEnded(): void }>()
+  /** The room of each turn in this round. A room may be in it more than once. */
+  private readonly turning: { turnsEnded(): void }[] = []
   /** True while a turn is in progress. The whole time of a turn is charged when it ends. */
   private inTurn = false
   private isMoreDue = false
@@ -94,9 +94,9 @@ export class TurnTaker implements RoomTurns {
     this.turns.sweep(this.given.clock.monotonicMs())
   }
 
-  /** Calls `turnsEnded` after the current round of turns. */
+  /** Calls `turnsEnded` after the current round of turns, once for each call of this method. */
   afterTurns(room: { turnsEnded(): void }): void {
-    this.turning.add(room)
+    this.turning.push(room)
   }
 
   /** Runs turns for one slice. The remaining turns wait until other events have been handled. */
@@ -154,7 +154,7 @@ export class TurnTaker implements RoomTurns {
 
   private endTurns(): void {
     for (const room of this.turning) room.turnsEnded()
-    this.turning.clear()
+    this.turning.length = 0
   }
 
   /** Schedules the remaining turns. */
