@@ -4,7 +4,7 @@ import { measure, type Timing } from './sync-run.ts'
 import type { Target } from './sync-scenarios.ts'
 
 const FIRST_SIZE = SIZES.indexOf(100)
-export const CAPACITY_TARGETS = ['relay', 'hocuspocus', 'hocuspocus, storing each change'] as const satisfies readonly Target[]
+export const CAPACITY_TARGETS = ['relay', 'hocuspocus', 'hocuspocus storing each change'] as const satisfies readonly Target[]
 const CLIENTS_PER_DOCUMENT = 5
 /**
  * As shipped, the peer stores a document at the latest 10 s after its first edit, so a window of this length contains a store of

@@ -45,7 +45,7 @@ function start(
       return startRelayServer({ docs, limits })
     case 'hocuspocus':
       return startPeer('hocuspocus.ts')
-    case 'hocuspocus, storing each change':
+    case 'hocuspocus storing each change':
       return startPeer('hocuspocus.ts', { args: ['each-change'] })
     case 'bare':
       return startPeer('bare-ws.ts')

@@ -1,7 +1,7 @@
 import type { Load } from './generator.ts'
 
 /** The servers that are compared. The peer runs in two forms: with its default settings, and storing a document on each change. */
-export const TARGETS = ['relay', 'hocuspocus', 'hocuspocus, storing each change', 'bare'] as const
+export const TARGETS = ['relay', 'hocuspocus', 'hocuspocus storing each change', 'bare'] as const
 export type Target = (typeof TARGETS)[number]
 
 export interface Scenario extends Pick<Load, 'clientsPerDoc' | 'rate' | 'window'> {
