@@ -183,4 +183,28 @@ describe('sharing a processor between workspaces', () => {
     expect(other.workspaceOwesMs('noisy', 0)).toBe(500)
     expect([one.takeSpent(), other.takeSpent()]).toEqual([[], []])
   })
+
+  it('[WS-12] time of a workspace is told once it reaches 5 ms, whole and only once', () => {
+    const turns = new Turns<null>()
+    for (let ms = 0; ms < 4; ms++) turns.charge('w1', 1, 1, 0)
+    turns.charge('w2', 2, 4.5, 0)
+    expect(turns.takeSpent()).toEqual([])
+    for (let ms = 0; ms < 3; ms++) turns.charge('w1', 1, 1, 0)
+    expect([turns.takeSpent(), turns.takeSpent()]).toEqual([[['w1', 7]], []])
+    turns.charge('w1', 1, 6, 0)
+    turns.charge('w2', 2, 0.5, 0)
+    expect(turns.takeSpent()).toEqual([
+      ['w1', 6],
+      ['w2', 5],
+    ])
+  })
+
+  it('[WS-12] time that reached 5 ms is still told after the debt of its workspace is forgotten', () => {
+    const turns = new Turns<null>()
+    turns.charge('w1', 1, 6, 0)
+    turns.sweep(60_000)
+    turns.charge('w1', 1, 7, 60_000)
+    expect(turns.takeSpent()).toEqual([['w1', 7]])
+    expect(turns.takeSpent()).toEqual([])
+  })
 })

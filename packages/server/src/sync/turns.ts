@@ -2,6 +2,8 @@
 const HALF_LIFE_MS = 1_000
 /** `sweep` forgets debts below this. */
 const NOTHING_MS = 0.01
+/** The processor time of a workspace is told to other processors once it reaches this much, because telling costs time too. */
+const TELL_FROM_MS = 5
 
 /** A piece of work that waits for a processor. It must be short: a few milliseconds, or one step that cannot be cut. */
 export interface Turn<Work> {
@@ -67,9 +69,10 @@ export class Turns<Work> {
   readonly #waiting = new Map<string, Map<number, Turn<Work>[]>>()
   readonly #workspaces = new Debts<string>()
   readonly #connections = new Debts<number>()
+  /** The processor time that each workspace used here and that was not told yet, in ms. */
   readonly #spent = new Map<string, number>()
-  /** No time in `#spent` is above this. */
-  #mostSpentMs = 0
+  /** Workspaces whose time in `#spent` has reached `TELL_FROM_MS`. */
+  readonly #toTell: string[] = []
   #size = 0
 
   /** The number of waiting turns. */
@@ -138,15 +141,17 @@ export class Turns<Work> {
   }
 
   /**
-   * Returns the processor time that each workspace used here since the last call, to be charged at the other processors. A sum below
-   * `leastMs` is kept for a later call.
+   * Returns the processor time that workspaces used here, to be charged at the other processors. A sum below `TELL_FROM_MS` is kept for a later
+   * call. Cheap when no workspace has used enough, since it runs after every turn.
    */
-  takeSpent(leastMs = 0): readonly (readonly [string, number])[] {
-    // This check keeps the call fast: it runs after every turn, and usually no workspace has used enough.
-    if (this.#mostSpentMs < leastMs) return []
-    const told = [...this.#spent].filter(([, ms]) => ms >= leastMs)
-    for (const [workspaceId] of told) this.#spent.delete(workspaceId)
-    this.#mostSpentMs = Math.max(0, ...this.#spent.values())
+  takeSpent(): readonly (readonly [string, number])[] {
+    const told: (readonly [string, number])[] = []
+    for (const workspaceId of this.#toTell) {
+      const ms = this.#spent.get(workspaceId)
+      if (ms !== undefined) told.push([workspaceId, ms])
+      this.#spent.delete(workspaceId)
+    }
+    this.#toTell.length = 0
     return told
   }
 
@@ -176,9 +181,9 @@ export class Turns<Work> {
   }
 
   #note(workspaceId: string, ms: number): void {
-    const spentMs = (this.#spent.get(workspaceId) ?? 0) + ms
-    this.#spent.set(workspaceId, spentMs)
-    this.#mostSpentMs = Math.max(this.#mostSpentMs, spentMs)
+    const beforeMs = this.#spent.get(workspaceId) ?? 0
+    this.#spent.set(workspaceId, beforeMs + ms)
+    if (beforeMs < TELL_FROM_MS && beforeMs + ms >= TELL_FROM_MS) this.#toTell.push(workspaceId)
   }
 }
 

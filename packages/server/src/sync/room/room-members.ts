@@ -17,8 +17,8 @@ export interface Member {
   resyncTimer: (() => void) | null
   /** True from when the connection asks for a turn to apply its writes until that turn begins. */
   hasAsked: boolean
-  /** Whether the room looks at `waiting` when its log moves. */
-  isAcking: boolean
+  /** Whether `AckWaiters` has this member. */
+  isAckWaiter: boolean
   /** Total bytes of the writes of this connection that wait for a turn. */
   waitingBytes: number
   /** True when the connection is being closed. Then the room accepts no more writes from it. */
@@ -36,7 +36,7 @@ export function newMember(
     fullStateAtMs: Number.NEGATIVE_INFINITY,
     resyncTimer: null,
     hasAsked: false,
-    isAcking: false,
+    isAckWaiter: false,
     waitingBytes: 0,
     isExpelled: false,
   }

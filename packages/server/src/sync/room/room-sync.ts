@@ -2,6 +2,7 @@ import { isWriteBearing, readSync } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { FullDocument } from '../guard/guard-full.ts'
 import { typeRoots } from '../guard/guard-roots.ts'
+import { AckWaiters } from './ack-waiters.ts'
 import { OpenWindow } from './edit-window.ts'
 import { RoomAnswers } from './room-answers.ts'
 import { Backlog } from './room-backlog.ts'
@@ -40,8 +41,7 @@ export class RoomSync implements TrialOwner {
   private readonly trials: WriteTrials
   private readonly rejoins: Rejoins
   private readonly broadcasts: Broadcasts
-  /** Members whose messages wait for the log. Some of them may wait no more. */
-  private readonly acking: Member[] = []
+  private readonly ackWaiters = new AckWaiters()
   private roots = 0
 
   constructor(room: SyncRoom) {
@@ -326,8 +326,7 @@ export class RoomSync implements TrialOwner {
   settleAfter(member: Member, { ordinal: own, settles: ordinal = own }: Write): void {
     if (ordinal === 0) return
     awaitOrdinal(member, ordinal, this.room.log.emitted)
-    if (!member.isAcking) this.acking.push(member)
-    member.isAcking = true
+    this.ackWaiters.add(member)
     this.settle(member)
   }
 
@@ -337,13 +336,7 @@ export class RoomSync implements TrialOwner {
   }
 
   logMoved(): void {
-    let kept = 0
-    for (const member of this.acking) {
-      this.settle(member)
-      member.isAcking = member.waiting.length > 0
-      if (member.isAcking) this.acking[kept++] = member
-    }
-    this.acking.length = kept
+    this.ackWaiters.settleAll((member) => this.settle(member))
     this.answers.held.logMoved()
     if (this.broadcasts.isHeldBack) this.handOut()
   }
@@ -353,8 +346,8 @@ export class RoomSync implements TrialOwner {
     const waiting = new Map<number, number>()
     const waits = ({ connection }: Member, ordinal: number): void =>
       void waiting.set(connection, Math.max(ordinal, waiting.get(connection) ?? 0))
-    for (const member of this.acking) waits(member, member.waiting.at(-2) ?? 0)
-    for (const [member, ordinal] of [...this.trials.ordinals(), ...this.rejoins.ordinals()]) waits(member, ordinal)
+    for (const [member, ordinal] of [...this.ackWaiters.ordinals(), ...this.trials.ordinals(), ...this.rejoins.ordinals()])
+      waits(member, ordinal)
     // A later write of the connection may be on trial while an earlier one waits for its turn.
     for (const [member, writes] of this.turn) waits(member, (writes[writes.length - 1] as Write).ordinal)
     return [...waiting].map(([connection, ordinal]) => ({ connection, ordinal }))
@@ -381,9 +374,7 @@ export class RoomSync implements TrialOwner {
   /** Forgets a connection that left. If few of its writes wait, they are still applied, so that the user's last edits are not lost. */
   forget(member: Member): void {
     this.rejoins.end(member)
-    const at = this.acking.indexOf(member)
-    if (at >= 0) this.acking.splice(at, 1)
-    member.isAcking = false
+    this.ackWaiters.forget(member)
     if (!this.backlog.mayStay(member)) this.discard(member)
     this.answers.forget(member)
   }

@@ -64,8 +64,6 @@ const REPORT_MS = 500
  */
 const THREAD_PACE: Pace = { toMainMs: SCHEDULE.toGatewayMs, toStoreMs: 0 }
 const LOADS_AT_ONCE = 2
-/** A workspace's processor time is reported to the other workers once it reaches this much. */
-const TELL_SPENT_MS = 5
 
 /**
  * Hosts the rooms of one home, which is a worker thread or the main loop. It passes messages to the rooms, gathers their messages and
@@ -216,12 +214,9 @@ export class DocumentWorker {
     if (messages.length > 0) this.given.post(messages)
   }
 
-  /**
-   * Reports the processor time that workspaces have used. An amount below `TELL_SPENT_MS` is added to later amounts, because each message
-   * costs time too.
-   */
+  /** Reports the processor time that workspaces have used to the other workers. [G9] */
   private tellSpent(): void {
-    const spent = this.turns.takeSpent(TELL_SPENT_MS)
+    const spent = this.turns.takeSpent()
     if (spent.length > 0) this.outgoing.push({ kind: 'spent', workspaces: spent })
   }
 

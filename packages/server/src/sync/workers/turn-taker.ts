@@ -86,8 +86,8 @@ export class TurnTaker implements RoomTurns {
     this.turns.spentElsewhere(spent, this.given.clock.monotonicMs())
   }
 
-  takeSpent(leastMs: number): readonly (readonly [string, number])[] {
-    return this.turns.takeSpent(leastMs)
+  takeSpent(): readonly (readonly [string, number])[] {
+    return this.turns.takeSpent()
   }
 
   sweep(): void {
