@@ -199,9 +199,10 @@ describe('sharing a processor between workspaces', () => {
     ])
   })
 
-  it('[WS-12] time that reached 5 ms is still told after the debt of its workspace is forgotten', () => {
+  it('[WS-12] a workspace that uses 5 ms again after its debt was forgotten is told of once', () => {
     const turns = new Turns<null>()
     turns.charge('w1', 1, 6, 0)
+    // Forgets the 6 ms too, which are a minute old.
     turns.sweep(60_000)
     turns.charge('w1', 1, 7, 60_000)
     expect(turns.takeSpent()).toEqual([['w1', 7]])

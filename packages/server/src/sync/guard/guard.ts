@@ -170,6 +170,7 @@ export class UpdateGuard {
   /** Returns false when a block starts after the room's last clock of that client. */
   private openBlocks(view: RoomView): boolean {
     const { blockClient, blockRow, cells } = this.table
+    // Not cleared: a map that becomes empty gets a new table, and the old one keeps it alive for longer than this update. (decision 55)
     this.blockOf = new Map()
     this.skips = false
     empty(this.reached)
