@@ -3,6 +3,7 @@ import type { DocumentRecord } from '../../documents/document-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 import type { RoomTask } from '../worker-messages.ts'
+import { NO_GUID } from './root-index.ts'
 
 /**
  * The largest document and the largest call of a room whose every step must be short. Each bound limits a quantity that is known before the
@@ -87,7 +88,7 @@ function worstLoadMs(guard: UpdateGuard, updates: readonly Uint8Array[]): number
   const [first] = updates
   if (first === undefined) return 0
   const whole = updates.length === 1 ? first : Y.mergeUpdates([...updates])
-  const doc = new Y.Doc()
+  const doc = new Y.Doc({ guid: NO_GUID })
   const inspection = guard.inspect(whole, { doc, structCount: 0 })
   doc.destroy()
   return inspection.kind === 'ok' ? inspection.worstMs : Number.POSITIVE_INFINITY

@@ -1,5 +1,8 @@
 import * as Y from 'yjs'
 
+/** Yjs draws a GUID for a document that is given none, which takes longer than all else of its creation. Only sub-documents need one. */
+export const NO_GUID = 'none'
+
 type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
 
 /**
@@ -11,7 +14,7 @@ type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
  * once. For the garbage see `QuietDoc` and `emptyList`.
  */
 export function indexedDoc(): Y.Doc {
-  const doc = new QuietDoc({ gc: true })
+  const doc = new QuietDoc({ gc: true, guid: NO_GUID })
   doc.share = new RootIndex(doc)
   doc.on('afterAllTransactions', emptyList)
   return doc
