@@ -116,6 +116,11 @@ export class UpdateGuard {
     return blockClient.some((client, block) => clients.has(client) && (blockEnd[block] as number) > stateOf(view.doc, client))
   }
 
+  /** Returns the Y clients whose structs are in the update that was inspected last. The list is valid until the next inspection. */
+  clients(): readonly number[] {
+    return this.table.blockClient
+  }
+
   /** Splits the update into pieces. It must be the update that was inspected last, and the inspection must have accepted it. */
   pieces(update: Uint8Array): UpdatePieces {
     return new UpdatePieces(update, this.table, this.sequence)

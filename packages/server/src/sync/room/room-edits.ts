@@ -4,6 +4,7 @@ import { type FullDocument, fullText } from '../guard/guard-full.ts'
 import { GUARD_LIMITS } from '../guard/guard-table.ts'
 import { applyLater, fillsGap, type LogGap } from './log-gap.ts'
 import type { LateEdit } from '../late-words/late-words.ts'
+import { applyUpdateOf } from './client-index.ts'
 import { countStructs, hasPending, type LiveContent, RELAY } from './room-content.ts'
 import type { RoomHost } from './room-host.ts'
 import type { Member } from './room-members.ts'
@@ -155,10 +156,13 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   const { update, inspection } = inspected(owner, live, member, write)
   const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
   if (isGood && (inspection.worstMs > host.options.cutMs || isLoadCostSuspect(live))) return false
+  // An update that closes a gap also brings what was pending, of any client.
+  const clients = isGood && live.gap === null ? [...host.guard.clients()] : null
   const structs = judge(owner, live, member, write, inspection)
   if (structs === null) return true
   late.push(...live.late.find(update, host.clock.monotonicMs()))
-  Y.applyUpdate(live.doc, update, member)
+  if (clients === null) Y.applyUpdate(live.doc, update, member)
+  else applyUpdateOf(clients, live.doc, update, member)
   live.structCount += structs
   fillGap(live)
   return true

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import { indexClients } from './client-index.ts'
 
 /** Yjs draws a GUID for a document that is given none, which takes longer than all else of its creation. Only sub-documents need one. */
 export const NO_GUID = 'none'
@@ -6,7 +7,8 @@ export const NO_GUID = 'none'
 type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
 
 /**
- * Creates a Y.Doc that finds the name of a root in constant time, and makes less garbage for each edit than a plain one.
+ * Creates a Y.Doc that finds the name of a root in constant time, applies an update without going through all clients (`ClientIndex`), and makes less
+ * garbage for each edit than a plain one.
  *
  * For each first item of a list or map entry, the Yjs encoder searches the name of its root in `type.doc.share.entries()` from the start. A
  * document may have ten thousand roots; one encode then takes seconds and blocks every room of its worker. [WS-34, C8] Here, the root whose
@@ -16,6 +18,7 @@ type Root = Y.Doc['share'] extends Map<string, infer Type> ? Type : never
 export function indexedDoc(): Y.Doc {
   const doc = new QuietDoc({ gc: true, guid: NO_GUID })
   doc.share = new RootIndex(doc)
+  indexClients(doc)
   doc.on('afterAllTransactions', emptyList)
   return doc
 }
