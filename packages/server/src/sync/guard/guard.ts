@@ -74,11 +74,11 @@ const NOWHERE: Container = { depth: 0, fragment: false }
  *
  * An `ok` update applies without leaving anything pending: every struct that it refers to is in the room or can be integrated before, and
  * all content that it deletes is in the room or in the update. Time and memory are bounded by the length of the update, whatever counts it
- * declares.
+ * declares. `table` has the update that was inspected last.
  */
 export class UpdateGuard {
   private readonly limits: GuardLimits
-  private readonly table: UpdateTable
+  readonly table: UpdateTable
   private readonly rootUses = new RootUses()
   private blockOf = new Map<number, number>()
   private readonly reached: number[] = []
@@ -114,11 +114,6 @@ export class UpdateGuard {
   private bringsContentOf(clients: ReadonlySet<number>, view: RoomView): boolean {
     const { blockClient, blockEnd } = this.table
     return blockClient.some((client, block) => clients.has(client) && (blockEnd[block] as number) > stateOf(view.doc, client))
-  }
-
-  /** Returns the Y clients whose structs are in the update that was inspected last. The list is valid until the next inspection. */
-  clients(): readonly number[] {
-    return this.table.blockClient
   }
 
   /** Splits the update into pieces. It must be the update that was inspected last, and the inspection must have accepted it. */
@@ -175,7 +170,6 @@ export class UpdateGuard {
   /** Returns false when a block starts after the room's last clock of that client. */
   private openBlocks(view: RoomView): boolean {
     const { blockClient, blockRow, cells } = this.table
-    // Not cleared: a map that becomes empty gets a new table, and the old one keeps it alive for longer than this update. (decision 55)
     this.blockOf = new Map()
     this.skips = false
     empty(this.reached)

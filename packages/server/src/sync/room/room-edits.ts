@@ -157,7 +157,7 @@ function applyWrite(owner: TurnOwner, live: LiveContent, member: Member, write: 
   const isGood = inspection.kind === 'ok' && !inspection.noop && !write.readOnly
   if (isGood && (inspection.worstMs > host.options.cutMs || isLoadCostSuspect(live))) return false
   // An update that closes a gap also brings what was pending, of any client.
-  const clients = isGood && live.gap === null ? [...host.guard.clients()] : null
+  const clients = isGood && live.gap === null ? [...host.guard.table.blockClient] : null
   const structs = judge(owner, live, member, write, inspection)
   if (structs === null) return true
   late.push(...live.late.find(update, host.clock.monotonicMs()))
