@@ -10,7 +10,7 @@ import { project } from '../sync/binding/binding.ts'
 import { seed } from '../sync/binding/binding-seed.ts'
 import { materialised } from '../sync/room/room-body.ts'
 import { buildLive, buildSound } from '../sync/room/room-content.ts'
-import { indexedDoc } from '../sync/room/root-index.ts'
+import { indexedDoc } from '../sync/room/indexed-doc.ts'
 import type { StoredDocument } from '../verify/stored-contents.port.ts'
 import type { Repaired, RepairStore } from './repair.port.ts'
 

@@ -5,7 +5,7 @@ import { UpdateGuard } from './guard.ts'
 import { GUARD_LIMITS, type GuardLimits } from './guard-table.ts'
 import { typeRoots } from './guard-roots.ts'
 import { countStructs, hasPending } from '../room/room-content.ts'
-import { indexedDoc } from '../room/root-index.ts'
+import { indexedDoc } from '../room/indexed-doc.ts'
 import { honestHistory, UpdateWriter } from '../testing/update-writer.ts'
 
 /** Limits that a short history reaches. They are in the same order of size as the real limits. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { applyUpdateOf } from './client-index.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 
 /** What a client does to its copy of a page with two paragraphs and a map. */
 type Step =

@@ -12,12 +12,12 @@ type Structs = (Y.Item | Y.GC)[]
 export class ClientIndex extends Map<number, Structs> {
   #touched: Set<number> | null = null
 
-  /** The clients over which `forEach` passes; `null`: all. */
+  /** The clients over which `forEach` passes now; `null`: all. */
   get touched(): ReadonlySet<number> | null {
     return this.#touched
   }
 
-  /** Runs `work`, in which structs are added to these clients and to no other known client. */
+  /** Runs `work`. Of the clients that the document knows, it may add structs to these only. */
   touching(clients: Iterable<number>, work: () => void): void {
     this.#touched = new Set(clients)
     try {
@@ -27,6 +27,7 @@ export class ClientIndex extends Map<number, Structs> {
     }
   }
 
+  /** A client that is new to the document is touched too. */
   override set(client: number, structs: Structs): this {
     this.#touched?.add(client)
     return super.set(client, structs)

@@ -21,7 +21,7 @@ import { LIGHT_OPTIONS } from '../workers/light-home.ts'
 import { isBodyOver, isLoadOver, LIGHT_BOUNDS } from './room-bounds.ts'
 import { materialised } from './room-body.ts'
 import { buildSound, countStructs } from './room-content.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 import { runScratch } from './room-scratch.ts'
 
 /** No step of a room on the main loop takes longer than this on a quiet machine. [C1] */

@@ -3,7 +3,7 @@ import type { DocumentRecord } from '../../documents/document-store.port.ts'
 import type { UpdateGuard } from '../guard/guard.ts'
 import type { LoadedLog } from '../update-log.port.ts'
 import type { RoomTask } from '../worker-messages.ts'
-import { NO_GUID } from './root-index.ts'
+import { NO_GUID } from './indexed-doc.ts'
 
 /**
  * The largest document and the largest call of a room whose every step must be short. Each bound limits a quantity that is known before the

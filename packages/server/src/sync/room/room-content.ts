@@ -7,7 +7,7 @@ import { typeRoots } from '../guard/guard-roots.ts'
 import { LateWords } from '../late-words/late-words.ts'
 import type { RemovedBlocks } from '../late-words/removed-blocks.ts'
 import { type LogGap, takePending } from './log-gap.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 import type { RoomBounds } from './room-bounds.ts'
 import { splitUpdate } from './room-split.ts'
 

@@ -10,7 +10,7 @@ import { buildSound, countStructs, type LiveContent, RELAY, rememberRemovals, ty
 import { isLogOver, isBodyOver, type RoomBounds } from './room-bounds.ts'
 import { epochMember } from './room-fence.ts'
 import { type RoomHost, type WatchedRoom, watched } from './room-host.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 import { RemovedBlocks } from '../late-words/removed-blocks.ts'
 import { type LoadedLog, removalsMember } from '../update-log.port.ts'
 import type { NotLoaded } from '../worker-messages.ts'

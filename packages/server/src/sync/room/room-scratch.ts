@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { ownThreadMs } from '../../kernel/processor-time.ts'
 import { openTaskPool, type TaskPool } from '../../kernel/task-pool.ts'
 import type { LoadSlots } from './room-host.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 
 /**
  * Tests updates and snapshots on a copy of the document in another thread, so that a harmful one cannot block the home of the room. One

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { UpdateWriter } from '../testing/update-writer.ts'
-import { indexedDoc } from './root-index.ts'
+import { indexedDoc } from './indexed-doc.ts'
 import { threadTime } from '@docrelay/model/testing/thread-time'
 
 const ROOTS = 9_999

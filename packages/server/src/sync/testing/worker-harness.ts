@@ -18,7 +18,7 @@ import { readSync, syncFrame } from '@docrelay/protocol/codec'
 import { SYNC } from '@docrelay/protocol/frames'
 import type { UpdateLog } from '../update-log.port.ts'
 import type { FromWorker, RoomTask, TaskOutcome } from '../worker-messages.ts'
-import { indexedDoc } from '../room/root-index.ts'
+import { indexedDoc } from '../room/indexed-doc.ts'
 import { patienceClock } from '../../kernel/testing/patience.ts'
 
 /** Opens real SQLite in a new directory. With `thread` it runs in its own thread, for tests that measure the work of their thread. */
